@@ -1,0 +1,131 @@
+"""What the database is, as values. Read by `retention.schema.reader`, used by the planner."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+__all__ = ["Action", "Affinity", "Column", "ForeignKey", "Index", "IndexColumn", "Schema", "Table", "Trigger"]
+
+Affinity = Literal["INTEGER", "REAL", "NUMERIC", "TEXT", "BLOB"]
+Action = Literal["NO ACTION", "RESTRICT", "SET NULL", "SET DEFAULT", "CASCADE"]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column. `affinity` follows sqlite.org/datatype3.html section 3.1; `pk` is its 1-based place in the primary key, else 0."""
+
+    name: str
+    declared: str
+    affinity: Affinity
+    notnull: bool
+    default: str | None
+    pk: int
+    generated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class IndexColumn:
+    """A key column of an index; `name` is None for an expression, and for the rowid."""
+
+    name: str | None
+    descending: bool
+    collation: str
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """An index. `where` is a partial index's condition verbatim from the schema; `origin` is `c` (CREATE INDEX), `u` or `pk`."""
+
+    name: str
+    table: str
+    columns: tuple[IndexColumn, ...]
+    unique: bool
+    origin: Literal["c", "u", "pk"]
+    partial: bool
+    where: str | None = None
+    sql: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignKey:
+    """`child.columns` refers to `parent.parent_columns` (resolved: never empty while the parent exists).
+
+    `indexed` tells whether an index of the child starts with all of `columns` (in any order) and serves every row: not partial,
+    but for an index whose whole WHERE is `column IS NOT NULL`, which a child look-up never needs more than.
+    """
+
+    child: str
+    columns: tuple[str, ...]
+    parent: str
+    parent_columns: tuple[str, ...]
+    on_delete: Action
+    deferred: bool
+    indexed: bool
+    parent_exists: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Trigger:
+    """A trigger on `table`. `event` is DELETE, UPDATE or INSERT; `writes` are the tables its body writes to, as far as its text tells."""
+
+    name: str
+    table: str
+    event: Literal["DELETE", "UPDATE", "INSERT"]
+    sql: str
+    writes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table, view, virtual or shadow table.
+
+    Attributes:
+        rowid: the alias by which the rowid can be reached (`rowid`, `_rowid_`, `oid`, or an INTEGER PRIMARY KEY column's name where all
+            three are shadowed); None for WITHOUT ROWID tables, views, and where no alias is left.
+        integer_pk: the INTEGER PRIMARY KEY column that is the rowid, or None.
+        primary_key: the primary key's columns in key order (empty where there is none).
+        pk_collations: collation of each of them.
+        autoincrement: whether rowids are never used again.
+    """
+
+    name: str
+    kind: Literal["table", "view", "virtual", "shadow"]
+    columns: tuple[Column, ...]
+    without_rowid: bool = False
+    strict: bool = False
+    rowid: str | None = "rowid"
+    integer_pk: str | None = None
+    primary_key: tuple[str, ...] = ()
+    pk_collations: tuple[str, ...] = ()
+    autoincrement: bool = False
+    sql: str | None = None
+    indexes: tuple[Index, ...] = ()
+    triggers: tuple[Trigger, ...] = ()
+    parents: tuple[ForeignKey, ...] = ()
+    children: tuple[ForeignKey, ...] = ()
+
+    def column(self, name: str) -> Column | None:
+        """The column of that name, compared as SQLite does (ASCII case-insensitive), or None."""
+        low = name.lower()
+        return next((c for c in self.columns if c.name.lower() == low), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """All tables by name, without `sqlite_*`, `_cf_*` and `d1_migrations`.
+
+    Attributes:
+        fingerprint: a digest of the schema's text; equal while nothing was created, altered or dropped.
+    """
+
+    tables: dict[str, Table] = field(default_factory=dict)
+    fingerprint: str = ""
+
+    def table(self, name: str) -> Table | None:
+        """The table of that name, compared as SQLite does, or None."""
+        exact = self.tables.get(name)
+        if exact is not None:
+            return exact
+        low = name.lower()
+        return next((t for t in self.tables.values() if t.name.lower() == low), None)
