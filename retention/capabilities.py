@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from .steps import Batch
 
-__all__ = ["Capabilities"]
+__all__ = ["D1", "LIBSQL", "Capabilities"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +17,7 @@ class Capabilities:
         name: for plans and messages: `"sqlite"`, `"d1"`, `"libsql"`.
         remote: a round trip a batch; the outcome of a write may stay unknown.
         transactions: a batch can be measured and rolled back by its `max_changes`, and costs BEGIN and COMMIT.
+        wraps: several writes in one batch cost BEGIN and COMMIT, though they cannot be measured and rolled back.
         exact_changes: `Result.changes` is exact; otherwise `SELECT changes()` must follow in the same batch.
         pragmas: all read-only PRAGMAs work (D1 refuses most, but not the schema's).
         integers: every 64-bit integer arrives exactly when read as such (else read it as text).
@@ -34,6 +35,7 @@ class Capabilities:
     name: str = "sqlite"
     remote: bool = False
     transactions: bool = True
+    wraps: bool = False
     exact_changes: bool = True
     pragmas: bool = True
     integers: bool = True
@@ -49,5 +51,29 @@ class Capabilities:
 
     def cost(self, batch: Batch) -> int:
         """Statements that the host sends for a batch: its own, and BEGIN and COMMIT where it needs them."""
-        wrapped = self.transactions and batch.writes and (len(batch.statements) > 1 or batch.max_changes is not None)
-        return len(batch.statements) + (2 if wrapped else 0)
+        several = len(batch.statements) > 1
+        wrapped = (self.transactions and (several or batch.max_changes is not None)) or (self.wraps and several)
+        return len(batch.statements) + (2 if batch.writes and wrapped else 0)
+
+
+D1 = Capabilities(
+    name="d1",
+    remote=True,
+    transactions=False,
+    exact_changes=False,
+    pragmas=False,
+    integers=False,
+    meters=True,
+    max_params=100,
+    max_sql_bytes=100_000,
+    max_depth=100,
+    max_compound=5,
+    max_columns=100,
+    max_pattern_bytes=50,
+    max_value_bytes=2_000_000,
+    max_seconds=30.0,
+)
+"""Cloudflare D1 over its REST API. A batch is one transaction by itself, so nothing wraps it."""
+
+LIBSQL = Capabilities(name="libsql", remote=True, transactions=False, wraps=True, meters=True)
+"""libSQL (sqld, Turso) over Hrana: SQLite's own limits."""
