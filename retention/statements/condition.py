@@ -1,0 +1,253 @@
+"""The condition of a rule: one SQL expression that says of a row what becomes of it.
+
+    1              it goes
+    0              old enough for some keep, but kept
+    NULL           younger than every keep
+    'undated', 'unreadable', 'malformed', 'held', 'referenced'    kept, and counted under that word
+
+`(<condition>) IS TRUE` holds for 1 alone, so the same text stands in the query plan, the boundary and the delete. It is a ladder from
+cheap to dear: the age against the newest possible cutoff, `only`, the tenant's keep, holds, keep_newest, references.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from .ages import AgeFormat, Bound, raw
+from .quoting import column, integer, name, text
+
+__all__ = ["NEWER", "REASONS", "Age", "Condition", "Cutoff", "Hold", "Newest", "Reference", "Shape", "TenantKeep", "compile_condition"]
+
+REASONS = ("undated", "unreadable", "malformed", "held", "referenced")
+"""The words, in the order in which boundaries count them."""
+
+NEWER = "retention_newer"
+"""The alias under which keep_newest looks at other rows of the rule's table."""
+
+
+@dataclass(frozen=True, slots=True)
+class Age:
+    """Where a row's age stands: columns (the first that is not NULL decides), their form, and an id's epoch (ms)."""
+
+    columns: tuple[str, ...]
+    format: AgeFormat
+    epoch_ms: int = 0
+
+    def value(self, table: str) -> str:
+        """SQL: the age of the row of `table` (a name or an alias), NULL where it is no time."""
+        return self.format.value(self.raw(table))
+
+    def raw(self, table: str) -> str:
+        """SQL: the stored value that decides."""
+        return raw(tuple(column(table, c) for c in self.columns))
+
+
+@dataclass(frozen=True, slots=True)
+class TenantKeep:
+    """Keeps that stand in the database: in a JSON document (`settings`, `setting`) or in a numeric column (`days`).
+
+    Attributes:
+        column: the rule table's column that names the tenant.
+        table, key: the tenants' table and its unique key.
+        shortest_ms: a shorter keep is raised to it.
+    """
+
+    column: str
+    table: str
+    key: str
+    settings: str | None = None
+    setting: str | None = None
+    days: str | None = None
+    shortest_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A foreign key that refers to the rule's table. `own_key` is given where the child is the table itself."""
+
+    child: str
+    pairs: tuple[tuple[str, str], ...]
+    own_key: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """A `where` that keeps rows: of the rule's table (`through` is None), or of a child that would go or change with its parent."""
+
+    where: str
+    through: Reference | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Newest:
+    """Keep the `rows` newest of each group. `only` is the rule's condition rewritten to the alias `NEWER`."""
+
+    rows: int
+    per: tuple[str, ...]
+    by: tuple[str, ...]
+    key: tuple[str, ...]
+    only: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """All that decides which rows of a table go. `keep_ms` is None for ever; `age` is None where `only` alone decides."""
+
+    table: str
+    keep_ms: int | None
+    age: Age | None = None
+    only: str | None = None
+    tenant: TenantKeep | None = None
+    holds: tuple[Hold, ...] = ()
+    newest: Newest | None = None
+    references: tuple[Reference, ...] = ()
+
+    @property
+    def newest_keep_ms(self) -> int | None:
+        """The shortest keep that any row can have: no younger row goes. None: no row ever goes."""
+        if self.tenant is None:
+            return self.keep_ms
+        return self.tenant.shortest_ms if self.keep_ms is None else min(self.keep_ms, self.tenant.shortest_ms)
+
+
+@dataclass(frozen=True, slots=True)
+class Cutoff:
+    """A bound value of the condition: the run's clock less a keep, in the age's form (`format` None: the clock itself, in ms)."""
+
+    keep_ms: int
+    format: AgeFormat | None
+    epoch_ms: int = 0
+
+    def value(self, now_ms: int) -> Bound:
+        """The value for a run at `now_ms`; a cutoff before 1970 is 1970, which keeps more."""
+        at = max(0, now_ms - self.keep_ms)
+        return str(at) if self.format is None else self.format.encode(at, self.epoch_ms)
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """Attributes:
+    sql: the expression, with parameters ?1 to ?N.
+    cutoffs: what to bind to them, N values.
+    """
+
+    sql: str
+    cutoffs: tuple[Cutoff, ...] = ()
+    reasons: tuple[Literal["undated", "unreadable", "malformed", "held", "referenced"] | str, ...] = field(default=())
+
+    def bound(self, now_ms: int) -> tuple[Bound, ...]:
+        """The parameters' values for a run at `now_ms`."""
+        return tuple(c.value(now_ms) for c in self.cutoffs)
+
+
+def compile_condition(shape: Shape) -> Condition:
+    """The condition of a rule. Every name in `shape` exists; `only` and `where` are trusted, complete expressions."""
+    cutoffs: list[Cutoff] = []
+    reasons: list[str] = []
+
+    def bind(keep_ms: int, form: AgeFormat | None, epoch_ms: int = 0) -> str:
+        cutoff = Cutoff(keep_ms, form, epoch_ms)
+        if cutoff not in cutoffs:
+            cutoffs.append(cutoff)
+        parameter = f"?{cutoffs.index(cutoff) + 1}"
+        return integer(parameter) if form is None else form.bind(parameter)
+
+    tail = _kept_for_others(shape, reasons)
+    shortest = shape.newest_keep_ms
+    if shape.age is None:
+        sql = "0" if shortest is None else _selected(shape.only, tail)
+        return Condition(sql, (), tuple(reasons))
+    if shortest is None:
+        return Condition("NULL")
+
+    age = shape.age
+    value = age.value(shape.table)
+    newest = bind(shortest, age.format, age.epoch_ms)
+    if shape.tenant is not None:
+        own = "0" if shape.keep_ms is None else f"{value} < {bind(shape.keep_ms, age.format, age.epoch_ms)}"
+        tenant = _tenant_verdict(shape.table, shape.tenant, age, value, bind(0, None))
+        reasons.insert(0, "malformed")
+        tail = f"CASE coalesce({tenant}, {own}) WHEN 0 THEN 0 WHEN 1 THEN {tail} ELSE 'malformed' END"
+    reasons[:0] = ["undated", "unreadable"]
+    undated = f"CASE WHEN {age.raw(shape.table)} IS NULL THEN 'undated' ELSE 'unreadable' END"
+    sql = f"CASE {value} < {newest} WHEN 0 THEN NULL WHEN 1 THEN {_selected(shape.only, tail)} ELSE {_selected(shape.only, undated)} END"
+    return Condition(sql, tuple(cutoffs), tuple(reasons))
+
+
+def _selected(only: str | None, then: str) -> str:
+    return then if only is None else f"CASE WHEN ({only}) IS TRUE THEN {then} ELSE 0 END"
+
+
+def _kept_for_others(shape: Shape, reasons: list[str]) -> str:
+    """What holds, keep_newest and references say of an expired row."""
+    arms: list[str] = []
+    for hold in shape.holds:
+        if hold.through is None:
+            arms.append(f"WHEN ({hold.where}) IS TRUE THEN 'held'")
+        else:
+            arms.append(f"WHEN EXISTS ({_child_rows(shape.table, hold.through, hold.where)}) THEN 'held'")
+    if shape.newest is not None:
+        arms.append(f"WHEN NOT EXISTS ({_newer_rows(shape)}) THEN 0")
+    arms += [f"WHEN EXISTS ({_child_rows(shape.table, ref)}) THEN 'referenced'" for ref in shape.references]
+    reasons += ["held"] * bool(shape.holds) + ["referenced"] * bool(shape.references)
+    return f"CASE {' '.join(arms)} ELSE 1 END" if arms else "1"
+
+
+def _child_rows(table: str, ref: Reference, where: str | None = None) -> str:
+    child = "retention_child" if ref.own_key else ref.child
+    source = f"{name(ref.child)} AS {name(child)}" if ref.own_key else name(ref.child)
+    # The parent stands on the left: its collation and affinity rule, as in SQLite's own foreign-key look-up.
+    terms = [f"{column(table, parent)} = {column(child, c)}" for c, parent in ref.pairs]
+    if ref.own_key:
+        terms.append("NOT (" + " AND ".join(f"{column(child, k)} IS {column(table, k)}" for k in ref.own_key) + ")")
+    if where is not None:
+        terms.append(f"({where}) IS TRUE")
+    return f"SELECT 1 FROM {source} WHERE {' AND '.join(terms)}"
+
+
+def _newer_rows(shape: Shape) -> str:
+    newest = shape.newest
+    assert newest is not None
+    order = (*newest.by, *newest.key)
+    terms = [f"{column(NEWER, c)} IS {column(shape.table, c)}" for c in newest.per]
+    mine, theirs = (", ".join(column(t, c) for c in order) for t in (shape.table, NEWER))
+    terms.append(f"({theirs}) > ({mine})")
+    if shape.age is not None:
+        terms.append(f"{shape.age.value(NEWER)} IS NOT NULL")
+    if newest.only is not None:
+        terms.append(f"({newest.only}) IS TRUE")
+    descending = ", ".join(f"{column(NEWER, c)} DESC" for c in order)
+    return (
+        f"SELECT 1 FROM {name(shape.table)} AS {name(NEWER)} WHERE {' AND '.join(terms)} "
+        f"ORDER BY {descending} LIMIT 1 OFFSET {newest.rows - 1:d}"
+    )
+
+
+def _tenant_verdict(table: str, tenant: TenantKeep, age: Age, value: str, now: str) -> str:
+    """1 or 0 by the tenant's keep, NULL where the rule's own keep decides, 'malformed'."""
+
+    def expired(days: str) -> str:
+        if tenant.shortest_ms:
+            days = f"max({days}, {tenant.shortest_ms / 86_400_000!r})"
+        span = f"{days} * 86400000.0"
+        cutoff = age.format.from_ms(f"CAST({now} - {span} AS INTEGER)", age.epoch_ms)
+        # A keep that reaches back beyond 1970 keeps for ever.
+        return f"CASE WHEN {span} >= {now} THEN 0 ELSE {value} < {cutoff} END"
+
+    source = f"FROM {name(tenant.table)} WHERE {column(tenant.table, tenant.key)} = {column(table, tenant.column)}"
+    if tenant.days is not None:
+        days = column(tenant.table, tenant.days)
+        number = f"typeof({days}) IN ('integer', 'real') AND {days} > 0"
+        return f"(SELECT CASE WHEN {days} IS NULL THEN NULL WHEN {number} THEN {expired(days)} ELSE 0 END {source})"
+    assert tenant.settings is not None
+    assert tenant.setting is not None
+    document = column(tenant.table, tenant.settings)
+    setting = (
+        f"(SELECT CASE count(*) WHEN 0 THEN NULL WHEN 1 THEN CASE WHEN min(j.type) IN ('integer', 'real') AND min(j.value) > 0 "
+        f"THEN {expired('min(j.value)')} ELSE 0 END ELSE 'malformed' END FROM json_each({document}) AS j WHERE j.key = {text(tenant.setting)})"
+    )
+    return (
+        f"(SELECT CASE WHEN {document} IS NULL OR {document} = '' THEN NULL WHEN NOT json_valid({document}) THEN 'malformed' "
+        f"ELSE CASE json_type({document}) WHEN 'null' THEN NULL WHEN 'object' THEN {setting} ELSE 'malformed' END END {source})"
+    )

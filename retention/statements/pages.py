@@ -1,0 +1,449 @@
+"""A page of a rule's table: its boundary (read) and its delete (write), and the walk's end (high-water).
+
+A page is a range of keys, `after < key <= upto`. Filters apply after the page is bounded, so that kept rows cost at most one page of reads.
+Keys travel by storage class: see `KeyPart`. The texts are cached by the classes in them, so that a run prepares each once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Literal
+
+from ..errors import HostError
+from ..steps import Statement, Value
+from .condition import Condition
+from .quoting import column, integer, name
+
+__all__ = ["Boundary", "Key", "PageSQL", "Range", "Row", "Walk"]
+
+Part = int | float | str | bytes
+Key = tuple[Part, ...]
+"""A key's values, in the order of the walk's columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """The order in which a rule visits its table.
+
+    Attributes:
+        kind: which sort of key.
+        columns: the key's columns. The pair of columns of a walk with `ties` is the age and the rowid.
+        hint: `NOT INDEXED`, `INDEXED BY "name"` or nothing.
+        where: a partial index's WHERE, which is part of every page.
+        integers: every key part is an integer (a rowid), which saves looking at storage classes.
+        ties: an index of the age alone: a page is whole ages, and one age with more rows than a page is walked inside it by rowid.
+            (SQLite seeks only declared columns of a row value.)
+        by_age: the first column is the age, and the walk ends at the newest cutoff.
+    """
+
+    kind: Literal["rowid", "primary_key", "index"]
+    columns: tuple[str, ...]
+    hint: str = ""
+    where: str | None = None
+    integers: bool = False
+    ties: bool = False
+    by_age: bool = False
+    index: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """A page: rows whose first columns equal `within`, and whose next are greater than `after` and not greater than `upto`.
+
+    `before` is the exclusive end of a walk by age. Each bound may be absent.
+    """
+
+    within: Key = ()
+    after: Key = ()
+    upto: Key = ()
+    before: Key = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Boundary:
+    """What the boundary read said of a page.
+
+    Attributes:
+        seen: rows looked at.
+        expired: rows that would go now.
+        last: the page's last key, or () where the boundary did not fill its limit and the walk need not know.
+        first_gone, last_gone: keys of the first and the last row that would go (single-column keys only, else ()).
+        young: rows younger than every keep.
+        kept: counts by reason.
+        children: rows that would go with them by cascade, where it was asked (remote hosts), else 0.
+        tenants: names of tenants whose document is malformed.
+        whole: False where the last age of the page is cut: `last` is then the age before it, and the counts are up to it.
+    """
+
+    seen: int
+    expired: int
+    last: Key
+    first_gone: Key = ()
+    last_gone: Key = ()
+    young: int = 0
+    kept: dict[str, int] = field(default_factory=dict[str, int])
+    children: int = 0
+    tenants: tuple[str, ...] = ()
+    whole: bool = True
+    filled: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row as chunk mode read it: its key, the verdict, its guard (all columns as one text) and, for an archive, its values."""
+
+    key: Key
+    verdict: Value
+    guard: str | None
+    values: tuple[Value, ...] = ()
+
+
+Classes = tuple[str, ...]
+
+
+def classes(key: Key) -> Classes:
+    return tuple(_CLASS[type(part)] for part in key)
+
+
+_CLASS: dict[type, str] = {int: "integer", float: "real", str: "text", bytes: "blob"}
+
+
+def travelling(key: Key) -> tuple[str | float, ...]:
+    """The key as it is bound: integers as text, blobs as hex, text and reals as they are."""
+    return tuple(str(p) if isinstance(p, int) else p.hex() if isinstance(p, bytes) else p for p in key)
+
+
+def arrived(kind: Value, value: Value) -> Part:
+    """A key part as it came back, by its storage class. Raises HostError where the value cannot have travelled exactly."""
+    match kind, value:
+        case "integer", str() | int():
+            return int(value)
+        case "real", float() | int():
+            return float(value)
+        case "text", str() if "\ufffd" not in value:
+            return value
+        case "blob", str():
+            return bytes.fromhex(value)
+        case _:
+            raise HostError(f"a key of storage class {kind} holds a value that cannot travel to this host and back exactly", "limit")
+
+
+def _placed(kind: str, parameter: str) -> str:
+    match kind:
+        case "integer":
+            return integer(parameter)
+        case "blob":
+            return f"unhex({parameter})"
+        case _:
+            return parameter
+
+
+def _travel(sql: str) -> str:
+    return f"CASE typeof({sql}) WHEN 'integer' THEN CAST({sql} AS TEXT) WHEN 'blob' THEN hex({sql}) ELSE {sql} END"
+
+
+@dataclass(frozen=True)
+class PageSQL:
+    """The statements of one rule.
+
+    Attributes:
+        table: the table's name.
+        walk: how it is visited.
+        condition: which rows go; its parameters come first in every statement.
+        tenant: the column whose values are named where a tenant's document is malformed.
+        children: SQL that counts the rows that would go with a row by cascade, or None where nobody asks.
+        guard: SQL of one text that changes with any column that left the database (chunk mode).
+        archived: the columns that an archive gets.
+    """
+
+    table: str
+    walk: Walk
+    condition: Condition
+    tenant: str | None = None
+    children: str | None = None
+    guard: tuple[str, ...] = ()
+    archived: tuple[str, ...] = ()
+
+    @property
+    def _source(self) -> str:
+        return f"{name(self.table)} {self.walk.hint}".rstrip()
+
+    def _columns(self, within: int) -> tuple[str, ...]:
+        """The columns that a range compares, after those that equal."""
+        columns = self.walk.columns[within:]
+        return columns[:1] if self.walk.ties else columns
+
+    def _keys(self, columns: tuple[str, ...]) -> str:
+        keys = ", ".join(column(self.table, c) for c in columns)
+        return keys if len(columns) == 1 else f"({keys})"
+
+    # --- the walk's end
+
+    def high(self) -> Statement:
+        """The largest key: one row of (class, value) pairs, none where the table is empty."""
+        keys = [column(self.table, c) for c in self.walk.columns]
+        shown = ", ".join(f"typeof({k}), {_travel(k)}" for k in keys)
+        order = ", ".join(f"{k} DESC" for k in keys)
+        where = f" WHERE {self.walk.where}" if self.walk.where else ""
+        return Statement(f"SELECT {shown} FROM {self._source}{where} ORDER BY {order} LIMIT 1")
+
+    def read_high(self, rows: list[tuple[Value, ...]]) -> Key:
+        """The key that `high` returned, () for an empty table."""
+        return self._key(rows[0]) if rows else ()
+
+    def _key(self, values: tuple[Value, ...]) -> Key:
+        return tuple(arrived(values[i], values[i + 1]) for i in range(0, len(values), 2))
+
+    # --- boundary
+
+    def boundary(self, page: Range, rows: int, cutoffs: tuple[Value, ...]) -> Statement:
+        """Read a page's edges and counts: the next `rows` keys of the range. Answered by one row, see `read_boundary`."""
+        sql = self._boundary(_signature(page), rows)
+        return Statement(sql, cutoffs + _values(page))
+
+    @lru_cache(maxsize=256)  # noqa: B019 - a plan lives as long as its process wants it
+    def _boundary(self, shape: _Shape, rows: int) -> str:
+        columns = self._columns(shape.within)
+        source = f"{self._source} WHERE {self._range(shape)} ORDER BY {', '.join(column(self.table, c) for c in columns)} LIMIT {rows:d}"
+        keys = [f"k{i}" for i in range(len(columns))]
+        shown = ", ".join(f"{column(self.table, c)} AS {k}" for c, k in zip(columns, keys, strict=True))
+        inner = [shown, f"{self.condition.sql} AS v"]
+        if self.tenant is not None:
+            inner.append(f"{column(self.table, self.tenant)} AS tenant")
+        if self.children is not None:
+            inner.append(f"{self.children} AS children")
+        page = f"SELECT {', '.join(inner)} FROM {source}"
+        counts = ["count(*) AS n", "coalesce(sum(v IS 1), 0) AS gone", "count(v) AS old"]
+        counts += [f"coalesce(sum(v IS '{r}'), 0) AS {r}" for r in self.condition.reasons]
+        names = [c.rsplit(" AS ", 1)[1] for c in counts]
+        if self.children is not None:
+            counts.append("coalesce(sum(CASE WHEN v IS 1 THEN children END), 0) AS children")
+            names.append("children")
+        if self.tenant is not None:
+            counts.append("json_group_array(DISTINCT CAST(CASE WHEN v IS 'malformed' THEN tenant END AS TEXT)) AS tenants")
+        if self.walk.ties and not shape.within:
+            return self._whole_ages(page, counts, names)
+        shown_tenants = ["tenants"] if self.tenant is not None else []
+        if len(columns) > 1:
+            nth = ", ".join(f"{column(self.table, c)} AS k{i}" for i, c in enumerate(columns))
+            edge = f"SELECT {nth} FROM {source} OFFSET {rows - 1:d}".replace(f"LIMIT {rows:d} OFFSET", "LIMIT 1 OFFSET")
+            last = ", ".join(f"typeof({k}), {_travel(k)}" for k in keys)
+            return (
+                f"SELECT {', '.join(names + [last] + shown_tenants)} FROM (SELECT {', '.join(counts)} FROM ({page})) "
+                f"LEFT JOIN ({edge}) ON 1"
+            )
+        counts += ["max(k0) AS last", "min(CASE WHEN v IS 1 THEN k0 END) AS a", "max(CASE WHEN v IS 1 THEN k0 END) AS b"]
+        edges = ", ".join(f"typeof({e}), {_travel(e)}" for e in ("last", "a", "b"))
+        return f"SELECT {', '.join([*names, edges, *shown_tenants])} FROM (SELECT {', '.join(counts)} FROM ({page}))"
+
+    def _whole_ages(self, page: str, counts: list[str], names: list[str]) -> str:
+        """Counts of the whole page and, beside each, of its last age alone; and the last age but one."""
+        groups = f"SELECT k0, {', '.join(counts)} FROM ({page}) GROUP BY k0"
+        sums = ", ".join(f"sum({n}) AS {n}, {n} AS last_{n}" for n in names)
+        tenants = ", group_concat(tenants, ' ') AS tenants" if self.tenant is not None else ""
+        shown = ", ".join(f"{n}, last_{n}" for n in names)
+        return (
+            f"WITH groups AS MATERIALIZED ({groups}) SELECT {shown}, typeof(last), {_travel('last')}, typeof(upto), {_travel('upto')}"
+            f"{', tenants' if tenants else ''} FROM (SELECT max(k0) AS last, {sums}, "
+            f"(SELECT max(k0) FROM groups WHERE k0 < (SELECT max(k0) FROM groups)) AS upto{tenants} FROM groups)"
+        )
+
+    def read_boundary(self, page: Range, rows: int, row: tuple[Value, ...]) -> Boundary:
+        """What the boundary's one row says."""
+        names = ["n", "gone", "old", *self.condition.reasons] + (["children"] if self.children is not None else [])
+        if self.walk.ties and not page.within:
+            return self._read_whole_ages(names, rows, row)
+        count = dict(zip(names, (int(x or 0) for x in row[: len(names)]), strict=True))  # type: ignore[arg-type]
+        rest = row[len(names) :]
+        filled = count["n"] >= rows
+        width = 2 * len(self._columns(len(page.within)))
+        last = self._key(rest[:width]) if count["n"] and rest[0] != "null" else ()
+        first_gone = last_gone = ()
+        if width == 2:
+            first_gone, last_gone = ((self._key(rest[i : i + 2]) if count["gone"] else ()) for i in (2, 4))
+            width = 6
+        return self._assembled(count, last, rest[width] if self.tenant is not None else None, filled, first_gone, last_gone)
+
+    def _read_whole_ages(self, names: list[str], rows: int, row: tuple[Value, ...]) -> Boundary:
+        pairs = [int(x or 0) for x in row[: 2 * len(names)]]  # type: ignore[arg-type]
+        total = dict(zip(names, pairs[::2], strict=True))
+        tail = dict(zip(names, pairs[1::2], strict=True))
+        last_kind, last, upto_kind, upto = row[2 * len(names) : 2 * len(names) + 4]
+        tenants = row[2 * len(names) + 4] if self.tenant is not None else None
+        filled = total["n"] >= rows
+        if not total["n"]:
+            return self._assembled(total, (), tenants, False)
+        if not filled:
+            return self._assembled(total, (arrived(last_kind, last),), tenants, False)
+        if upto_kind == "null":
+            return Boundary(total["n"], 0, (arrived(last_kind, last),), whole=False, filled=True)
+        return self._assembled({n: total[n] - tail[n] for n in names}, (arrived(upto_kind, upto),), tenants, True)
+
+    def _assembled(
+        self, count: dict[str, int], last: Key, tenants: Value, filled: bool, first_gone: Key = (), last_gone: Key = ()
+    ) -> Boundary:
+        named = tuple(_tenant_names(tenants)) if count.get("malformed") else ()
+        return Boundary(
+            seen=count["n"],
+            expired=count["gone"],
+            last=last,
+            first_gone=first_gone,
+            last_gone=last_gone,
+            young=count["n"] - count["old"],
+            kept={r: count[r] for r in self.condition.reasons},
+            children=count.get("children", 0),
+            tenants=named,
+            filled=filled,
+        )
+
+    # --- delete
+
+    def delete(self, page: Range, cutoffs: tuple[Value, ...]) -> Statement:
+        """Delete what the condition says goes, between two keys."""
+        return Statement(self._delete(_signature(page)), cutoffs + _values(page))
+
+    @lru_cache(maxsize=256)  # noqa: B019
+    def _delete(self, shape: _Shape) -> str:
+        return f"DELETE FROM {self._source} WHERE {self._range(shape)} AND ({self.condition.sql}) IS TRUE"
+
+    def _range(self, shape: _Shape) -> str:
+        """The range as SQL, its parameters numbered behind the condition's."""
+        number = len(self.condition.cutoffs)
+        terms: list[str] = [f"({self.walk.where})"] if self.walk.where else []
+        columns = self._columns(shape.within)
+
+        def placed(kinds: Classes) -> str:
+            nonlocal number
+            parts: list[str] = []
+            for kind in kinds:
+                number += 1
+                parts.append(_placed(kind, f"?{number}"))
+            return parts[0] if len(parts) == 1 else f"({', '.join(parts)})"
+
+        for c, kind in zip(self.walk.columns, shape.within_classes, strict=False):
+            terms.append(f"{column(self.table, c)} = {placed((kind,))}")
+        for operator, kinds in ((">", shape.after), ("<=", shape.upto), ("<", shape.before)):
+            if kinds:
+                terms.append(f"{self._keys(columns[: len(kinds)])} {operator} {placed(kinds)}")
+        return " AND ".join(terms) if terms else "1"
+
+    # --- chunk mode
+
+    def rows(self, page: Range, rows: int, cutoffs: tuple[Value, ...]) -> Statement:
+        """Read a page's rows: key, verdict, and for rows that would go the guard and the archive's values."""
+        return Statement(self._rows(_signature(page), rows), cutoffs + _values(page))
+
+    @lru_cache(maxsize=256)  # noqa: B019
+    def _rows(self, shape: _Shape, rows: int) -> str:
+        columns = self._columns(shape.within)
+        order = ", ".join(column(self.table, c) for c in columns)
+        keys = ", ".join(f"{column(self.table, c)} AS k{i}" for i, c in enumerate(self.walk.columns))
+        values = "".join(f", {column(self.table, c)} AS c{i}" for i, c in enumerate(self.archived))
+        page = (
+            f"SELECT {keys}, {self.condition.sql} AS v, {self._guard(self.table)} AS g{self._tenant_shown()}{values} FROM {self._source} "
+            f"WHERE {self._range(shape)} ORDER BY {order} LIMIT {rows:d}"
+        )
+        shown = ", ".join(f"typeof(k{i}), {_travel(f'k{i}')}" for i in range(len(self.walk.columns)))
+        archived = "".join(f", CASE WHEN v IS 1 THEN typeof(c{i}) END, CASE WHEN v IS 1 THEN {_travel(f'c{i}')} END" for i in range(len(self.archived)))
+        tenant = ", CASE WHEN v IS 'malformed' THEN CAST(tenant AS TEXT) END" if self.tenant is not None else ""
+        return f"SELECT {shown}, v, CASE WHEN v IS 1 THEN g END{tenant}{archived} FROM ({page})"
+
+    def _tenant_shown(self) -> str:
+        return f", {column(self.table, self.tenant)} AS tenant" if self.tenant is not None else ""
+
+    def read_rows(self, rows: list[tuple[Value, ...]]) -> tuple[list[Row], tuple[str, ...]]:
+        """The page's rows, and the tenants whose documents are malformed."""
+        width = 2 * len(self.walk.columns)
+        extra = width + 2 + (self.tenant is not None)
+        found: list[Row] = []
+        tenants: dict[str, None] = {}
+        for row in rows:
+            values: tuple[Value, ...] = ()
+            if row[width] == 1 and self.archived:
+                pairs = row[extra:]
+                values = tuple(None if pairs[i] == "null" else arrived(pairs[i], pairs[i + 1]) for i in range(0, len(pairs), 2))
+            guard = row[width + 1]
+            found.append(Row(self._key(row[:width]), row[width], None if guard is None else str(guard), values))
+            if self.tenant is not None and row[width + 2] is not None:
+                tenants[str(row[width + 2])] = None
+        return found, tuple(tenants)
+
+    def _guard(self, table: str) -> str:
+        """All columns that left the database as one text. `quote` writes every value exactly (sqlite.org/lang_corefunc.html#quote)."""
+        return _balanced([f"quote({column(table, c)})" for c in self.guard]) if self.guard else "''"
+
+    def delete_rows(self, rows: list[Row], cutoffs: tuple[Value, ...]) -> Statement:
+        """Delete rows that were read before: each by its key, unless a column that was read has changed, and if the condition still holds."""
+        number = len(self.condition.cutoffs) + 1
+        keys = self.walk.columns
+        match = " AND ".join(f"{column('q', c)} = {_listed(f'$[{i}]')}" for i, c in enumerate(keys))
+        shown = ", ".join(column("q", c) for c in keys)
+        not_indexed = "" if self.walk.kind == "primary_key" else " NOT INDEXED"
+        source = f"json_each(?{number}) AS j CROSS JOIN {name(self.table)} AS q{not_indexed} ON {match}"
+        guard = f"{self._guard('q')} IS json_extract(j.value, '$[{len(keys)}]')"
+        sql = (
+            f"DELETE FROM {name(self.table)}{not_indexed} WHERE {self._keys(keys)} IN (SELECT {shown} FROM {source} WHERE {guard}) "
+            f"AND ({self.condition.sql}) IS TRUE"
+        )
+        return Statement(sql, (*cutoffs, _json([[*(_portable(p) for p in r.key), r.guard] for r in rows])))
+
+
+def _listed(path: str) -> str:
+    """A key part out of a list, by its storage class."""
+    return (
+        f"CASE json_type(j.value, '{path}') WHEN 'object' THEN unhex(json_extract(j.value, '{path}.blob')) "
+        f"ELSE json_extract(j.value, '{path}') END"
+    )
+
+
+def _portable(part: Part) -> object:
+    return {"blob": part.hex()} if isinstance(part, bytes) else part
+
+
+def _json(value: object) -> str:
+    import json
+
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _balanced(terms: list[str]) -> str:
+    """A concatenation whose depth grows with the logarithm of its length (D1 allows an expression depth of 100)."""
+    if len(terms) == 1:
+        return terms[0]
+    half = len(terms) // 2
+    return f"({_balanced(terms[:half])} || ',' || {_balanced(terms[half:])})"
+
+
+def _tenant_names(value: Value) -> list[str]:
+    import json
+
+    names: dict[str, None] = {}
+    decoder, text, at = json.JSONDecoder(), str(value or "[]"), 0
+    while at < len(text):
+        found, at = decoder.raw_decode(text, at)
+        names |= dict.fromkeys(str(n) for n in found if n is not None)
+        at += 1
+    return list(names)
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """A range without its values: what its text depends on."""
+
+    within_classes: Classes
+    after: Classes
+    upto: Classes
+    before: Classes
+
+    @property
+    def within(self) -> int:
+        return len(self.within_classes)
+
+
+def _signature(page: Range) -> _Shape:
+    return _Shape(classes(page.within), classes(page.after), classes(page.upto), classes(page.before))
+
+
+def _values(page: Range) -> tuple[Value, ...]:
+    return travelling(page.within) + travelling(page.after) + travelling(page.upto) + travelling(page.before)

@@ -1,0 +1,25 @@
+"""How names and values stand in SQL text."""
+
+from __future__ import annotations
+
+__all__ = ["column", "integer", "name", "text"]
+
+
+def name(identifier: str) -> str:
+    """An identifier, always quoted (sqlite.org/lang_keywords.html: any identifier may stand in double quotes)."""
+    return '"' + identifier.replace('"', '""') + '"'
+
+
+def column(table: str, identifier: str) -> str:
+    """A column of a table. Always qualified: a subquery of the user's may have a column of the same name."""
+    return f"{name(table)}.{name(identifier)}"
+
+
+def text(literal: str) -> str:
+    """A text literal, for words of our own (column and key names inside functions), never for a user's data."""
+    return "'" + literal.replace("'", "''") + "'"
+
+
+def integer(parameter: str) -> str:
+    """A bound integer. It travels as text, because D1 binds every number as a float (facts: exact only to 2^53)."""
+    return f"CAST({parameter} AS INTEGER)"
