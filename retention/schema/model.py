@@ -5,15 +5,25 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-__all__ = ["Action", "Affinity", "Column", "ForeignKey", "Index", "IndexColumn", "Schema", "Table", "Trigger"]
+__all__ = ["Action", "Affinity", "Column", "ForeignKey", "Index", "IndexColumn", "Schema", "Table", "Trigger", "fold"]
 
 Affinity = Literal["INTEGER", "REAL", "NUMERIC", "TEXT", "BLOB"]
 Action = Literal["NO ACTION", "RESTRICT", "SET NULL", "SET DEFAULT", "CASCADE"]
 
+_ASCII_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
+
+
+def fold(name: str) -> str:
+    """A name as SQLite compares it: the letters A to Z in lower case, all others as they are (`Ä` and `ä` are two names)."""
+    return name.translate(_ASCII_LOWER)
+
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column. `affinity` follows sqlite.org/datatype3.html section 3.1; `pk` is its 1-based place in the primary key, else 0."""
+    """A column. `affinity` follows sqlite.org/datatype3.html section 3.1; `pk` is its 1-based place in the primary key, else 0.
+
+    `collation` is the one declared for the column, in upper case. An index may use another.
+    """
 
     name: str
     declared: str
@@ -22,11 +32,12 @@ class Column:
     default: str | None
     pk: int
     generated: bool = False
+    collation: str = "BINARY"
 
 
 @dataclass(frozen=True, slots=True)
 class IndexColumn:
-    """A key column of an index; `name` is None for an expression, and for the rowid."""
+    """A key column of an index; `name` is None for an expression, and for the rowid. `collation` is in upper case."""
 
     name: str | None
     descending: bool
@@ -52,7 +63,12 @@ class ForeignKey:
     """`child.columns` refers to `parent.parent_columns` (resolved: never empty while the parent exists).
 
     `indexed` tells whether an index of the child starts with all of `columns` (in any order) and serves every row: not partial,
-    but for an index whose whole WHERE is `column IS NOT NULL`, which a child look-up never needs more than.
+    but for an index whose whole WHERE is `column IS NOT NULL`, which a child look-up never needs more than. The child's rowid and its
+    unique keys serve too, where all their columns are among `columns`. An index of another collation or affinity than the look-up's
+    does not count, because SQLite cannot use it.
+
+    `parent_columns` is empty after all where SQLite would answer "foreign key mismatch": an implicit reference to a table whose
+    primary key does not fit, or a column that is not there.
     """
 
     child: str
@@ -107,8 +123,8 @@ class Table:
 
     def column(self, name: str) -> Column | None:
         """The column of that name, compared as SQLite does (ASCII case-insensitive), or None."""
-        low = name.lower()
-        return next((c for c in self.columns if c.name.lower() == low), None)
+        low = fold(name)
+        return next((c for c in self.columns if fold(c.name) == low), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +135,7 @@ class Schema:
         fingerprint: a digest of the schema's text; equal while nothing was created, altered or dropped.
     """
 
-    tables: dict[str, Table] = field(default_factory=dict)
+    tables: dict[str, Table] = field(default_factory=dict[str, Table])
     fingerprint: str = ""
 
     def table(self, name: str) -> Table | None:
@@ -127,5 +143,5 @@ class Schema:
         exact = self.tables.get(name)
         if exact is not None:
             return exact
-        low = name.lower()
-        return next((t for t in self.tables.values() if t.name.lower() == low), None)
+        low = fold(name)
+        return next((t for t in self.tables.values() if fold(t.name) == low), None)

@@ -1,0 +1,130 @@
+"""What only the stored CREATE text tells, because no PRAGMA does: collations, deferral, a partial index's WHERE, triggers' writes.
+
+SQLite stores the text as written from the object's name on, behind a `CREATE TABLE`, `CREATE INDEX`, ... of its own
+(sqlite.org/schematab.html), without IF NOT EXISTS and without a schema's name.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Literal
+
+from .model import fold
+from .tokens import Token, name_of, split, tokens
+
+__all__ = [
+    "autoincrement",
+    "column_collations",
+    "deferrals",
+    "index_where",
+    "not_null_columns",
+    "trigger_event",
+    "trigger_writes",
+    "virtual_module",
+]
+
+Event = Literal["DELETE", "UPDATE", "INSERT"]
+
+_TABLE_CONSTRAINTS = {"CONSTRAINT", "PRIMARY", "UNIQUE", "CHECK", "FOREIGN"}
+_EVENTS: dict[str, Event] = {"DELETE": "DELETE", "UPDATE": "UPDATE", "INSERT": "INSERT"}
+_STATEMENTS = {"INSERT", "REPLACE", "UPDATE", "DELETE", "SELECT"}
+
+
+def column_collations(sql: str) -> dict[str, str]:
+    """Collations declared by a CREATE TABLE, in upper case, by folded column name. A column without COLLATE is not there."""
+    found: dict[str, str] = {}
+    for item in split(_body(tokens(sql)), ",", 1):
+        if not item or item[0].keyword in _TABLE_CONSTRAINTS:
+            continue
+        for word, name in pairwise(item):
+            if word.keyword == "COLLATE" and word.depth == 1:
+                found[fold(name_of(item[0]))] = name_of(name).upper()
+    return found
+
+
+def _body(parts: tuple[Token, ...]) -> tuple[Token, ...]:
+    opened = next((i for i, token in enumerate(parts) if token.text == "("), len(parts))
+    closed = next((i for i, token in enumerate(parts) if token.text == ")" and token.depth == 0), len(parts))
+    return parts[opened + 1 : closed]
+
+
+def deferrals(sql: str) -> tuple[bool, ...]:
+    """For each REFERENCES of a CREATE TABLE, in the order written: whether it is checked at the commit only.
+
+    A deferral belongs to the REFERENCES before it; REFERENCES and DEFERRABLE are reserved words, so no name is taken for them.
+    """
+    found: list[bool] = []
+    words = [token.keyword for token in tokens(sql)]
+    for i, word in enumerate(words):
+        if word == "REFERENCES":
+            found.append(False)
+        elif word == "DEFERRABLE" and found:
+            found[-1] = words[i - 1] != "NOT" and words[i + 1 : i + 3] == ["INITIALLY", "DEFERRED"]
+    return tuple(found)
+
+
+def autoincrement(sql: str) -> bool:
+    """Whether a CREATE TABLE says AUTOINCREMENT (a reserved word)."""
+    return any(token.keyword == "AUTOINCREMENT" for token in tokens(sql))
+
+
+def index_where(sql: str) -> str | None:
+    """A partial index's condition, verbatim from its first to its last token (comments around it would swallow what follows)."""
+    parts = tokens(sql)
+    where = next((i for i, token in enumerate(parts) if token.keyword == "WHERE" and token.depth == 0), None)
+    return None if where is None or where + 1 == len(parts) else sql[parts[where + 1].start : parts[-1].end]
+
+
+def not_null_columns(where: str) -> frozenset[str] | None:
+    """The folded columns of a condition that is nothing but `column IS NOT NULL`, joined by AND; None for any other condition."""
+    columns: set[str] = set()
+    rest = tokens(where)
+    while rest:
+        name, words = rest[0], [token.keyword for token in rest[1:4]]
+        length = 4 if words == ["IS", "NOT", "NULL"] else 3 if words[:2] == ["NOT", "NULL"] else 2 if words[:1] == ["NOTNULL"] else 0
+        if name.kind not in ("word", "name") or not length:
+            return None
+        columns.add(fold(name_of(name)))
+        if len(rest) > length and rest[length].keyword != "AND":
+            return None
+        rest = rest[length + 1 :]
+    return frozenset(columns)
+
+
+def trigger_event(sql: str) -> Event:
+    """The event of a CREATE TRIGGER. The trigger's own name, which may be a keyword, stands third."""
+    return next(_EVENTS[token.keyword] for token in tokens(sql)[3:] if token.keyword in _EVENTS)
+
+
+def trigger_writes(sql: str) -> tuple[str, ...]:
+    """The tables that a trigger's body inserts into, updates or deletes from, as written, each once, in order."""
+    parts = tokens(sql)
+    begin = next(i for i, token in enumerate(parts[:-1]) if token.keyword == "BEGIN" and parts[i + 1].keyword in _STATEMENTS)
+    targets = [_target(statement) for statement in split(parts[begin + 1 :], ";", 0)]
+    return tuple(dict.fromkeys(name for name in targets if name is not None))
+
+
+def _target(statement: tuple[Token, ...]) -> str | None:
+    words = [token.keyword for token in statement[:4]]
+    match words:
+        case ["INSERT", "OR", _, "INTO"]:
+            at = 4
+        case ["INSERT" | "REPLACE", "INTO", *_] | ["DELETE", "FROM", *_]:
+            at = 2
+        case ["UPDATE", "OR", _, _]:
+            at = 3
+        case ["UPDATE", *_]:
+            at = 1
+        case _:
+            return None
+    return name_of(statement[at]) if at < len(statement) else None
+
+
+def virtual_module(sql: str) -> tuple[str, dict[str, str]]:
+    """A virtual table's module, in lower case, and its `key = value` arguments (FTS5's `content`, ...), keys in lower case."""
+    parts = tokens(sql)
+    using = next((i for i, token in enumerate(parts) if token.keyword == "USING" and token.depth == 0), len(parts) - 2)
+    options = {
+        name_of(item[0]).lower(): name_of(item[2]) for item in split(_body(parts[using:]), ",", 1) if len(item) == 3 and item[1].text == "="
+    }
+    return name_of(parts[using + 1]).lower(), options
