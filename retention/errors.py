@@ -74,6 +74,7 @@ class HostError(RetentionError):
             the reply was lost). Writes whose `applied` is not False are never sent again.
         seconds: how long the failed attempt took.
         retry_after: seconds that the host asked us to wait, where it did.
+        changes: rows that the statement changed and kept although it failed (RAISE(FAIL)), or None where the host cannot tell.
     """
 
     def __init__(
@@ -85,6 +86,7 @@ class HostError(RetentionError):
         applied: bool | None = False,
         seconds: float = 0.0,
         retry_after: float | None = None,
+        changes: int | None = None,
     ) -> None:
         super().__init__(message)
         self.kind: Kind = kind
@@ -92,6 +94,7 @@ class HostError(RetentionError):
         self.applied = applied
         self.seconds = seconds
         self.retry_after = retry_after
+        self.changes = changes
 
     @property
     def exit_status(self) -> int:  # type: ignore[override]

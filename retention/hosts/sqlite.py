@@ -1,0 +1,312 @@
+"""A SQLite file as a host, over apsw."""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from collections import Counter
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Any, Literal, NamedTuple, Self
+
+import apsw
+
+from ..capabilities import Capabilities
+from ..errors import HostError, PolicyError
+from ..steps import Batch, Result, Statement, Value
+from .sqlite_errors import FAILURES, host_error
+from .sqlite_limits import read_limits
+from .sqlite_locks import LockWait
+from .sqlite_open import open_file
+from .sqlite_wal import Wal, journal_is_wal
+
+__all__ = ["SQLite"]
+
+PROGRESS_STEPS = 1_000
+"""Virtual machine steps between two looks at the clock: some 20 µs, and not measurable in a statement's time."""
+
+_HAS_PREUPDATE = hasattr(apsw.Connection, "preupdate_hook")
+_RECURSIVE_BY_DEFAULT = "DEFAULT_RECURSIVE_TRIGGERS" in apsw.compile_options
+
+
+class _Answer(NamedTuple):
+    rows: list[tuple[Value, ...]]
+    changes: int
+    total_changes: int
+    cascaded: dict[str, int] | None
+
+
+class _Found(NamedTuple):
+    """Settings of a connection that was handed in."""
+
+    busy_timeout: int
+    wal_autocheckpoint: int
+    foreign_keys: int
+    row_trace: Any
+
+
+class SQLite:
+    """A database file, or a connection that the caller opened.
+
+    It may be used from any thread, by one at a time. Persistent settings (journal mode, auto-vacuum, ...) are never changed.
+    A connection handed in is the caller's again after `close()`, with its busy timeout, auto-checkpoint and foreign keys
+    as they were; a busy handler, WAL hook or progress handler written in Python cannot be read back and is removed.
+
+    Args:
+        database: path of an existing file, or an open connection that is in no transaction.
+        readonly: open the file for reading only: enough for plan and audit.
+        foreign_keys: whether this connection enforces foreign keys.
+        busy_seconds: longest wait for another connection's lock, in one batch.
+
+    Raises:
+        PolicyError: no such file, an empty one, a directory; a connection in a transaction.
+        HostError: the file is no database, locked (`busy`), or cannot be written (`readonly`).
+    """
+
+    def __init__(
+        self,
+        database: str | os.PathLike[str] | apsw.Connection,
+        *,
+        readonly: bool = False,
+        foreign_keys: Literal["on", "off"] = "on",
+        busy_seconds: float = 5.0,
+    ) -> None:
+        self._owned = not isinstance(database, apsw.Connection)
+        self._setup_statements = 0
+        self._busy_seconds = busy_seconds
+        self._until = math.inf
+        self._writing = False
+        self._closed = False
+        self._found: _Found | None = None
+        if isinstance(database, apsw.Connection):
+            if database.in_transaction:
+                raise PolicyError("the connection is in a transaction; commit or roll back before you hand it over")
+            self._name = database.filename or ":memory:"
+            self._connection = database
+        else:
+            self._name = os.fspath(database)
+            self._connection = open_file(database, readonly=readonly)
+        try:
+            self._set_up(foreign_keys == "on")
+        except BaseException as error:
+            self._give_back()
+            if isinstance(error, FAILURES):
+                raise host_error(error, self._name) from error
+            raise
+
+    def _set_up(self, enforce: bool) -> None:
+        con = self._connection
+        self._found = None if self._owned else self._read_settings()
+        # Typed loosely because apsw's stubs are not complete on Python 3.11.
+        self._cursor: Any = apsw.Cursor(con)
+        self._wait = LockWait(con)
+        self._wait.allow(time.monotonic() + self._busy_seconds)
+        self._wal = Wal(con, self._wait)
+        # Loads the schema: a file that is no database, damaged or locked shows here, and no statement is spent on it.
+        con.table_exists("main", "sqlite_schema")
+        if con.config(apsw.SQLITE_DBCONFIG_ENABLE_FKEY, int(enforce)) != enforce:
+            raise HostError(f"{self._name}: foreign keys could not be switched {'on' if enforce else 'off'} in this build of SQLite")
+        if self._owned and _RECURSIVE_BY_DEFAULT:
+            # apsw's wheels switch on what SQLite and D1 leave off, and triggers would do more for us than for the application.
+            self._set_up_statement("PRAGMA recursive_triggers = OFF")
+        self._capabilities = read_limits(con)
+
+    def _read_settings(self) -> _Found:
+        con: Any = self._connection
+        found = _Found(
+            busy_timeout=self._set_up_statement("PRAGMA busy_timeout"),
+            wal_autocheckpoint=self._set_up_statement("PRAGMA wal_autocheckpoint"),
+            foreign_keys=con.config(apsw.SQLITE_DBCONFIG_ENABLE_FKEY, -1),
+            row_trace=con.row_trace,
+        )
+        con.row_trace = None
+        return found
+
+    def _set_up_statement(self, sql: str) -> Any:
+        self._setup_statements += 1
+        cursor: Any = apsw.Cursor(self._connection)
+        return cursor.execute(sql).get
+
+    @property
+    def name(self) -> str:
+        """The path as it was given, or the connection's file name."""
+        return self._name
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """SQLite's, with the limits that this connection has."""
+        return self._capabilities
+
+    @property
+    def setup_statements(self) -> int:
+        """Statements sent while opening. What apsw can do by a C call is no statement."""
+        return self._setup_statements
+
+    @property
+    def waited(self) -> float:
+        """Seconds spent waiting for other connections' locks, since the opening."""
+        return self._wait.seconds
+
+    @property
+    def wal_bytes(self) -> int:
+        """Bytes of a write-ahead log that cannot begin anew because someone still reads its old part; else 0."""
+        return self._wal.pinned_bytes
+
+    def execute(self, batch: Batch, timeout: float | None = None) -> Sequence[Result]:
+        """Execute one batch; see `Host.execute`.
+
+        One statement, or reads, run in autocommit; several writes, or a `max_changes`, in one transaction. Nothing is sent
+        twice. `Result.seconds` leaves out the wait for other connections' locks.
+
+        On a WAL file, and before any lock is held, another connection's lock is waited for up to `busy_seconds`. On a
+        rollback-journal file a wait that locks new readers out ends after 50 ms; the batch has then failed with kind `busy`,
+        nothing applied, and may be tried again after `retry_after` seconds.
+
+        Args:
+            batch: the statements.
+            timeout: seconds after which a statement is interrupted and the batch rolled back. A COMMIT is never interrupted.
+
+        Raises:
+            HostError: `applied` is True where a statement had changed rows and kept them (RAISE(FAIL)); `changes` says how many.
+            Fenced: a fence did not hold.
+        """
+        if self._closed:
+            raise HostError(f"{self._name} is closed")
+        started, waited = time.monotonic(), self._wait.seconds
+        stop = math.inf if timeout is None else started + timeout
+        self._wait.allow(min(started + self._busy_seconds, stop))
+        self._writing = batch.writes
+        self._interrupt_at(stop)
+        in_transaction = batch.writes and (len(batch.statements) > 1 or batch.max_changes is not None)
+        before = self._connection.total_changes()
+        try:
+            answers = self._transaction(batch) if in_transaction else [self._send(s) for s in batch.statements]
+        except (*FAILURES, HostError) as error:
+            kept = 0 if in_transaction else self._connection.total_changes() - before
+            raise host_error(
+                error,
+                self._name,
+                # A disk that fails at the commit leaves open which side of it the file is on.
+                applied=None if batch.writes and isinstance(error, apsw.IOError) else kept > 0,
+                changes=self._connection.changes() if kept else 0,
+                seconds=time.monotonic() - started - (self._wait.seconds - waited),
+            ) from error
+        finally:
+            self._interrupt_at(math.inf)
+        seconds = time.monotonic() - started - (self._wait.seconds - waited)
+        if batch.writes:
+            self._wal.tend()
+        return [Result(a.rows, a.changes, a.total_changes, a.cascaded, seconds=seconds) for a in answers]
+
+    def _transaction(self, batch: Batch) -> list[_Answer]:
+        con, before = self._connection, self._connection.total_changes()
+        answers: list[_Answer] = []
+        most = math.inf if batch.max_changes is None else batch.max_changes
+        self._begin()
+        try:
+            for statement in batch.statements:
+                answers.append(self._send(statement, by_table=batch.max_changes is not None))
+                if (changed := con.total_changes() - before) > most:
+                    raise HostError(f"{self._name}: {changed} rows changed, more than {most}; rolled back", "too_many_changes")
+            if con.status(apsw.SQLITE_DBSTATUS_DEFERRED_FKS)[0]:
+                raise HostError(f"{self._name}: FOREIGN KEY constraint failed at the commit (a deferred key); rolled back", "constraint")
+            self._interrupt_at(math.inf)
+            self._cursor.execute("COMMIT")
+        except BaseException:
+            self._interrupt_at(math.inf)
+            if con.in_transaction:
+                self._cursor.execute("ROLLBACK")
+            raise
+        return answers
+
+    def _begin(self) -> None:
+        """On a rollback-journal file the readers are waited for before the work, not after it, when all would be done in vain."""
+        if journal_is_wal(self._connection):
+            self._cursor.execute("BEGIN IMMEDIATE")
+            return
+        self._wait.hold()
+        self._cursor.execute("BEGIN EXCLUSIVE")
+
+    def _send(self, statement: Statement, *, by_table: bool = False) -> _Answer:
+        con = self._connection
+        before = con.total_changes()
+        tally = _Tally(con) if by_table and _HAS_PREUPDATE else None
+        try:
+            rows: list[tuple[Value, ...]] = self._cursor.execute(statement.sql, statement.params).fetchall()
+        except BaseException:
+            # An open cursor would keep its snapshot, and so the log.
+            self._cursor.close(True)
+            self._cursor = apsw.Cursor(con)
+            raise
+        finally:
+            if tally:
+                tally.stop()
+        total = con.total_changes() - before
+        # changes() still tells of the last write when this statement was none.
+        changes = con.changes() if total else 0
+        return _Answer(rows, changes, total, tally.cascaded(changes) if tally else None)
+
+    def _interrupt_at(self, stop: float) -> None:
+        if self._until == stop == math.inf:
+            return
+        self._until = stop
+        self._connection.set_progress_handler(None if stop == math.inf else self._late, PROGRESS_STEPS)
+
+    def _late(self) -> bool:
+        # SQLite asks once more after an autocommitted write has been committed: an interrupt there would deny what was done.
+        return time.monotonic() >= self._until and not (self._writing and self._connection.txn_state("main") == apsw.SQLITE_TXN_NONE)
+
+    def close(self) -> None:
+        """Close the file; a connection that was handed in is left open, as it was."""
+        if self._closed:
+            return
+        self._closed = True
+        self._wal.leave()
+        self._cursor.close(True)
+        self._give_back()
+
+    def _give_back(self) -> None:
+        con: Any = self._connection
+        if self._owned:
+            con.close(True)
+        elif self._found:
+            con.set_busy_handler(None)
+            con.set_busy_timeout(self._found.busy_timeout)
+            con.set_wal_hook(None)
+            con.wal_autocheckpoint(self._found.wal_autocheckpoint)
+            con.config(apsw.SQLITE_DBCONFIG_ENABLE_FKEY, self._found.foreign_keys)
+            con.row_trace = self._found.row_trace
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"SQLite({self._name!r})"
+
+
+class _Tally:
+    """Counts changed rows by table, through the pre-update hook."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+        self._rows: Counter[tuple[str, bool]] = Counter()
+        connection.preupdate_hook(self._changed, id=self)
+
+    def _changed(self, update: Any) -> None:
+        self._rows[update.table_name, update.depth > 0] += 1
+
+    def stop(self) -> None:
+        self._connection.preupdate_hook(None, id=self)
+
+    def cascaded(self, changes: int) -> dict[str, int]:
+        """Rows by table beyond the statement's own `changes`: foreign key actions, triggers, and the tables behind a virtual table."""
+        own = next((key for key, rows in self._rows.items() if not key[1] and rows == changes), None)
+        tables: Counter[str] = Counter()
+        for key, rows in self._rows.items():
+            if key != own:
+                tables[key[0]] += rows
+        return dict(tables)

@@ -1,0 +1,57 @@
+"""Waiting for other connections, so that nobody waits long for us.
+
+SQLite calls the busy handler in two situations. Before a lock is got nothing is held, and waiting costs nobody anything.
+At the commit of a rollback-journal transaction the PENDING lock is held: it lets no new reader in while it waits for the old
+ones to leave, so that wait is cut short, the transaction is rolled back, and the caller tries again later
+(sqlite.org/lockingv3.html, section 3). In WAL mode the second situation does not arise.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+
+import apsw
+
+__all__ = ["HELD_SECONDS", "LockWait"]
+
+HELD_SECONDS = 0.05
+"""Longest wait for readers while new ones are locked out."""
+
+_STEP, _LONGEST_STEP = 0.001, 0.010
+"""Seconds slept between attempts, growing: SQLite's own handler goes from 1 to 100 ms, too coarse beside a busy writer."""
+
+
+class LockWait:
+    """The connection's busy handler.
+
+    Attributes:
+        seconds: slept so far, in all.
+    """
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self.seconds = 0.0
+        self._connection = connection
+        self._until = -math.inf
+        self._held = False
+        self._since = math.inf
+        connection.set_busy_handler(self._again)
+
+    def allow(self, until: float) -> None:
+        """Let the next statements wait until `until` (monotonic clock, seconds)."""
+        self._until, self._held, self._since = until, False, math.inf
+
+    def hold(self) -> None:
+        """The next statement may hold a lock from its first wait on: bound it by `HELD_SECONDS`."""
+        self._held = True
+
+    def _again(self, calls: int) -> bool:
+        now, until = time.monotonic(), self._until
+        if self._held or self._connection.txn_state("main") == apsw.SQLITE_TXN_WRITE:
+            self._since = min(self._since, now)
+            until = min(until, self._since + HELD_SECONDS)
+        if now >= until:
+            return False
+        time.sleep(min(_STEP * (calls + 1), _LONGEST_STEP, until - now))
+        self.seconds += time.monotonic() - now
+        return True

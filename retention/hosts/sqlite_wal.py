@@ -1,0 +1,103 @@
+"""Keeping the write-ahead log short without holding a lock for it.
+
+Auto-checkpoint runs inside whatever commit happens to pass 1,000 pages, and makes that write several times longer.
+So it is switched off for our connection, and the log is looked after between writes.
+"""
+
+from __future__ import annotations
+
+import time
+
+import apsw
+
+from .sqlite_locks import LockWait
+
+__all__ = ["Wal"]
+
+PASSIVE_FRAMES = 1_000
+"""Growth that is worth a checkpoint: SQLite's own default for auto-checkpoint (sqlite.org/wal.html, section 3)."""
+
+RESTART_FRAMES = 2_000
+"""Above this the log has to begin anew: beside a steady writer PASSIVE never catches up, and the log grows past 100 MB."""
+
+RESTART_SECONDS = 0.020
+"""A RESTART holds the write lock while it waits for readers."""
+
+RESTART_PAUSE = 1.0
+"""Seconds after a RESTART in vain, doubling: one after every page starves the writers."""
+
+FRAME_HEADER = 24
+"""Bytes before each page in the log (sqlite.org/fileformat2.html, section 4.1)."""
+
+
+class Wal:
+    """The log of one connection's main database."""
+
+    def __init__(self, connection: apsw.Connection, wait: LockWait) -> None:
+        self._connection = connection
+        self._wait = wait
+        self._frames = 0
+        self._copied = 0
+        self._pinned = False
+        self._pause = RESTART_PAUSE
+        self._next_restart = 0.0
+        connection.set_wal_hook(self._committed)
+
+    @property
+    def pinned_bytes(self) -> int:
+        """Size of a log that could not begin anew, because a reader or another writer uses its old part; else 0."""
+        return self._frames * (page_bytes(self._connection) + FRAME_HEADER) if self._pinned else 0
+
+    def _committed(self, _connection: apsw.Connection, schema: str, frames: int) -> int:
+        if schema == "main":
+            if frames < self._frames:
+                self._copied, self._pinned, self._pause, self._next_restart = 0, False, RESTART_PAUSE, 0.0
+            self._frames = frames
+        return apsw.SQLITE_OK
+
+    def tend(self) -> None:
+        """Copy what the last writes added, if it is much. To be called between transactions. Never raises for the database."""
+        if self._frames - self._copied < PASSIVE_FRAMES:
+            return
+        self._copied = self._frames
+        now = time.monotonic()
+        try:
+            self._checkpoint(apsw.SQLITE_CHECKPOINT_PASSIVE, now)
+            if self._frames > RESTART_FRAMES and now >= self._next_restart:
+                self._checkpoint(apsw.SQLITE_CHECKPOINT_RESTART, time.monotonic() + RESTART_SECONDS)
+                self._pinned, self._pause = False, RESTART_PAUSE
+        except apsw.Error:
+            # The writes themselves are durable in the log. Whatever keeps it from being copied shows as its size.
+            self._pinned = self._frames > RESTART_FRAMES
+            self._next_restart, self._pause = time.monotonic() + self._pause, 2 * self._pause
+
+    def leave(self) -> None:
+        """Copy what can be copied without a lock, so that the checkpoint of the last connection's close is short."""
+        if self._frames:
+            try:
+                self._checkpoint(apsw.SQLITE_CHECKPOINT_PASSIVE, 0.0)
+            except apsw.Error:
+                return
+
+    def _checkpoint(self, mode: int, until: float) -> None:
+        self._wait.allow(until)
+        self._connection.wal_checkpoint("main", mode)
+
+
+def journal_is_wal(connection: apsw.Connection) -> bool:
+    """Whether the main database is in WAL mode, by the file's header: no statement, and through SQLite's own descriptor
+    (closing any other one would drop the process's locks on the file)."""
+    return _header(connection, 18, 1) == b"\2"
+
+
+def page_bytes(connection: apsw.Connection) -> int:
+    """The page size; in the header 1 stands for 65,536 (sqlite.org/fileformat2.html, section 1.3.2)."""
+    size = int.from_bytes(_header(connection, 16, 2), "big")
+    return 65_536 if size == 1 else size
+
+
+def _header(connection: apsw.Connection, offset: int, size: int) -> bytes:
+    try:
+        return connection.read("main", 0, offset, size)[1]
+    except apsw.Error:  # a database in memory has no file
+        return bytes(size)
