@@ -1,0 +1,205 @@
+"""The document that the host stores between runs (design, section 5, "Checkpoint").
+
+It is advisory: every delete decides again, so a lost, old or foreign document costs a traversal and never a row. An invalid one restarts
+from the beginning; an invalid entry restarts its rule; both say so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Annotated, Any, cast
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
+
+from ..statements.pages import Key
+
+__all__ = ["SAFE", "Checkpoint", "Entry", "decode_key", "encode_key"]
+
+SAFE = 2**53 - 1
+"""Integers beyond are written as decimal strings: a JSON reader in another language would round them."""
+
+
+def _whole(value: Any) -> Any:
+    """An integer as JSON writers spell it: `3` and `3.0`; neither `true` nor `"3"`."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != int(value):
+        raise ValueError("must be a whole number")
+    return int(value)
+
+
+Whole = Annotated[int, BeforeValidator(_whole)]
+
+
+class _Document(BaseModel):
+    model_config = ConfigDict(extra="allow")
+    version: Whole
+    next: Whole
+    tables: dict[str, Any]
+
+
+class _Entry(BaseModel):
+    model_config = ConfigDict(extra="allow")
+    cursor: Any = None
+    high: Any = None
+    young: Any = None
+    walk: str = "rowid"
+    rows: tuple[Whole, Whole] | None = None
+    policy: str | None = None
+    whole: Whole | None = None
+    stale: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Where a rule's traversal stands.
+
+    Attributes:
+        cursor: the last key done, () at the beginning. A walk through ages with ties has one part between ages, two inside one.
+        high: the key at which the traversal ends, () where none is under way.
+        young: ordered walks: where the first page with a young row began, which is where the next run starts.
+        rows: adapted page sizes (keys read, rows written).
+        whole: unix seconds when the last whole traversal ended (ordered walks).
+        stale: since the traversal began, something changed that the rule's condition reads.
+    """
+
+    cursor: Key = ()
+    high: Key = ()
+    young: Key | None = None
+    rows: tuple[int, int] | None = None
+    whole: int | None = None
+    stale: bool = False
+
+
+@dataclass(slots=True)
+class Checkpoint:
+    """The document, taken apart.
+
+    Attributes:
+        next: the index of the enabled rule whose turn it is.
+        entries: by rule name, for known rules.
+        others: entries and keys of the document that are not ours; kept as they are.
+        warnings: what was wrong with the document.
+    """
+
+    next: int = 0
+    entries: dict[str, Entry] = field(default_factory=dict[str, Entry])
+    others: dict[str, Any] = field(default_factory=dict[str, Any])
+    tables: dict[str, Any] = field(default_factory=dict[str, Any])
+    warnings: list[str] = field(default_factory=list[str])
+
+    @classmethod
+    def read(cls, document: Any, rules: dict[str, tuple[str, str]]) -> Checkpoint:
+        """Take a stored document apart. `rules` maps each enabled rule's name to (walk, policy digest)."""
+        if document is None:
+            return cls()
+        try:
+            parsed = _Document.model_validate(document)
+            if parsed.version != 1:
+                raise ValueError(f"version {parsed.version} is not 1")
+            if not parsed.next >= 0:
+                raise ValueError("`next` is negative")
+        except (ValidationError, ValueError, OverflowError) as error:
+            return cls(warnings=[f"the stored checkpoint is not valid ({_reason(error)}); every rule restarts from the beginning"])
+        found = cls(next=parsed.next % len(rules) if rules else 0, others=dict(parsed.model_extra or {}))
+        for name, raw in parsed.tables.items():
+            if name not in rules:
+                found.tables[name] = raw
+                continue
+            try:
+                found.entries[name] = _entry(raw, *rules[name])
+            except (ValidationError, ValueError, OverflowError) as error:
+                found.warnings.append(f"the checkpoint's entry of rule {name!r} is not valid ({_reason(error)}); the rule restarts")
+        return found
+
+    def document(self, next_rule: int, rules: dict[str, tuple[str, str]]) -> dict[str, Any]:
+        """The document to store."""
+        tables = dict(self.tables)
+        for name, entry in self.entries.items():
+            written = _written(entry, *rules[name])
+            if written:
+                tables[name] = written
+        return {**self.others, "version": 1, "next": next_rule, "tables": tables}
+
+
+def _entry(raw: Any, walk: str, policy: str) -> Entry:
+    parsed = _Entry.model_validate(raw)
+    if parsed.rows is not None and not all(1 <= n <= SAFE for n in parsed.rows):
+        raise ValueError("`rows` must be positive")
+    if parsed.walk != walk or parsed.policy not in (None, policy):
+        return Entry(rows=parsed.rows)
+    integers = walk == "rowid"
+    cursor, high = decode_key(parsed.cursor, integers), decode_key(parsed.high, integers)
+    young = None if parsed.young is None else decode_key(parsed.young, integers)
+    return Entry(cursor, high, young, parsed.rows, parsed.whole, parsed.stale)
+
+
+def _written(entry: Entry, walk: str, policy: str) -> dict[str, Any]:
+    integers = walk == "rowid"
+    written: dict[str, Any] = {}
+    if entry.cursor:
+        written["cursor"] = encode_key(entry.cursor, integers)
+    if entry.high:
+        written["high"] = encode_key(entry.high, integers)
+    if entry.young is not None:
+        written["young"] = encode_key(entry.young, integers)
+    if entry.rows is not None:
+        written["rows"] = list(entry.rows)
+    if entry.whole is not None:
+        written["whole"] = entry.whole
+    if entry.stale and entry.high:
+        written["stale"] = True
+    return {**written, "walk": walk, "policy": policy} if written else {}
+
+
+def encode_key(key: Key, integer: bool) -> Any:
+    """A key as JSON: a rowid as a number (a decimal string beyond 2^53-1), any other key as an array."""
+    if integer:
+        return None if not key else (key[0] if abs(cast("int", key[0])) <= SAFE else str(key[0]))
+    return [_encode_part(part) for part in key]
+
+
+def _encode_part(part: int | float | str | bytes) -> Any:
+    match part:
+        case str():
+            return part
+        case bytes():
+            return {"blob": part.hex()}
+        case float():
+            return {"real": repr(part)}
+        case int():
+            return part if abs(part) <= SAFE else {"int": str(part)}
+
+
+def decode_key(raw: Any, integer: bool) -> Key:
+    """The key that `encode_key` wrote, () for None. Raises ValueError."""
+    if raw is None:
+        return ()
+    if integer:
+        value = int(raw) if isinstance(raw, str) and raw.removeprefix("-").isdecimal() and raw.isascii() else _whole(raw)
+        if not -(2**63) <= value < 2**63:
+            raise ValueError("a rowid beyond 64 bits")
+        return (value,)
+    if not isinstance(raw, list):
+        raise ValueError("a key must be an array")
+    return tuple(_decode_part(part) for part in cast("list[Any]", raw))
+
+
+def _decode_part(raw: Any) -> int | float | str | bytes:
+    match raw:
+        case str():
+            return raw
+        case {"int": str(value)}:
+            return int(value)
+        case {"real": str(value)}:
+            return float(value)
+        case {"blob": str(value)}:
+            return bytes.fromhex(value)
+        case _:
+            return _whole(raw)
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, ValidationError):
+        first = error.errors()[0]
+        where = ".".join(str(p) for p in first["loc"])
+        return f"{where}: {first['msg']}" if where else str(first["msg"])
+    return str(error)

@@ -1,0 +1,185 @@
+"""The pruner: rules in rotation, a page each, under one budget.
+
+One save before the first page of a run, then one after each page. Admission comes before the save: the saved `next` passes a rule only if
+its page is really run, so that a rule which fails or crashes loses its turn and never the others theirs. A page that a save has announced
+is run even if the save used up the deadline.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..errors import HostError
+from ..plan.model import Plan
+from ..statements.ages import utc
+from ..steps import Result, Save, Step
+from .budget import Budget, Why
+from .checkpoint import Checkpoint
+from .receipt import Outcome, RuleReceipt
+from .traversal import Traversal, take_page
+
+__all__ = ["Pass", "Pruner", "instant"]
+
+_FATAL: dict[str, tuple[Outcome, Why]] = {
+    "busy": ("busy", "locked"),
+    "quota": ("busy", "quota"),
+    "overloaded": ("busy", "overloaded"),
+    "interrupted": ("more", "deadline"),
+    "corrupt": ("failed", "error"),
+    "full": ("failed", "error"),
+    "readonly": ("failed", "error"),
+    "denied": ("failed", "error"),
+}
+"""Errors that concern the database and not a rule: the run ends."""
+
+_LOST_REPLIES = 3
+"""So many lost replies in a row end the run: the network is down, and each costs a timeout."""
+
+
+@dataclass(slots=True)
+class Pass:
+    """How one pass over the rules ended."""
+
+    outcome: Outcome
+    why: Why
+    deleted: int = 0
+    message: str | None = None
+
+
+def instant(ms: int) -> str:
+    """`2026-09-09T14:00:00Z`, with a fraction only where there is one."""
+    at = utc(ms)
+    return at.strftime("%Y-%m-%dT%H:%M:%S") + (f".{ms % 1000:03d}Z" if ms % 1000 else "Z")
+
+
+@dataclass(slots=True)
+class Pruner:
+    """A run's state over its passes: `run_pass` is the engine, called once for a run, again and again for `--until-done`.
+
+    Attributes:
+        plan, now_ms, budget: what runs, by which clock, with which means.
+        document: the checkpoint as the host stored it.
+        receipts: one a rule, over all passes.
+        warnings: what a person should know.
+    """
+
+    plan: Plan
+    now_ms: int
+    budget: Budget
+    document: Any
+    receipts: list[RuleReceipt] = field(default_factory=list[RuleReceipt])
+    warnings: list[str] = field(default_factory=list[str])
+    _rules: list[Traversal] = field(default_factory=list[Traversal])
+    _checkpoint: Checkpoint = field(default_factory=Checkpoint)
+    _turn: int = 0
+
+    def __post_init__(self) -> None:
+        self._checkpoint = Checkpoint.read(self.document, self._identities())
+        self.warnings += [*self.plan.warnings, *self._checkpoint.warnings]
+        self._turn = self._checkpoint.next
+        for rule in self.plan.rules:
+            keep = rule.shape.keep_ms
+            receipt = RuleReceipt(
+                rule=rule.name,
+                table=rule.table,
+                cutoff=None if keep is None or rule.shape.age is None else instant(max(0, self.now_ms - keep)),
+                walk=rule.pages.walk.kind,
+                mode="range" if rule.chunk is None else "chunk",
+            )
+            self.receipts.append(receipt)
+            state = Traversal.start(rule, self._checkpoint.entries.get(rule.name), receipt, self.now_ms)
+            if rule.never:
+                state.done = receipt.finished = True
+            self._rules.append(state)
+
+    def _identities(self) -> dict[str, tuple[str, str]]:
+        return {r.name: (r.walk, r.digest) for r in self.plan.rules}
+
+    def run_pass(self) -> Generator[Step, list[Result] | None, Pass]:
+        """One pass: each rule that is not done makes at most one traversal. Yields steps; returns how it ended."""
+        before = sum(r.deleted for r in self.receipts)
+        failed: set[int] = set()
+        capped: set[int] = set()
+        for state in self._rules:
+            state.pages = 0
+            if state.done and state.stale:
+                state.restart()
+        ending = yield from self._rotate(failed, capped)
+        ending.deleted = sum(r.deleted for r in self.receipts) - before
+        return ending
+
+    def _rotate(self, failed: set[int], capped: set[int]) -> Generator[Step, list[Result] | None, Pass]:
+        lost = 0
+        refusal = self._next_turn(failed, capped)
+        if not isinstance(refusal, Pass):
+            yield self._save(self._turn, refusal, failed, capped)
+        while not isinstance(refusal, Pass):
+            if refusal is not None:
+                return Pass("more", refusal)
+            turn, state = self._turn, self._rules[self._turn]
+            state.pages += 1
+            fatal: Pass | None = None
+            try:
+                yield from take_page(state, self.budget)
+                lost = 0
+            except HostError as error:
+                if error.applied is None and lost < _LOST_REPLIES:
+                    lost += 1
+                elif error.kind in _FATAL or error.retryable:
+                    outcome, why = _FATAL.get(error.kind, ("busy", "error"))
+                    fatal = Pass(outcome, why, message=str(error))
+                    if outcome == "failed":
+                        state.receipt.error = state.receipt.error or str(error)
+                else:
+                    state.receipt.error = state.receipt.error or str(error)
+                    failed.add(turn)
+            self._spread(state)
+            if state.rule.max_pages is not None and state.pages >= state.rule.max_pages and not state.done:
+                capped.add(turn)
+            self._turn = self._following(turn, failed, capped)
+            refusal = fatal or self._next_turn(failed, capped)
+            admitted = None if isinstance(refusal, Pass) else refusal
+            yield self._save(self._turn, admitted if not isinstance(refusal, Pass) else "finished", failed, capped)
+        return refusal
+
+    def _save(self, turn: int, refusal: Why | None, failed: set[int], capped: set[int]) -> Save:
+        """The document: `next` is the rule behind the admitted page's, or the rule whose turn it is."""
+        following = self._following(turn, failed, capped) if refusal is None else turn
+        self._checkpoint.entries = {s.rule.name: s.entry() for s in self._rules}
+        self.document = self._checkpoint.document(following, self._identities())
+        return Save(self.document)
+
+    def _next_turn(self, failed: set[int], capped: set[int]) -> Pass | Why | None:
+        """How the pass ended, or why the next page is not admitted, or None where it is."""
+        waiting = [i for i, s in enumerate(self._rules) if not s.done and i not in failed and i not in capped]
+        if not waiting:
+            return self._ended(failed, capped)
+        if self._turn not in waiting:
+            self._turn = next(i for i in self._ring(self._turn) if i in waiting)
+        return self.budget.refuses(self._rules[self._turn].cost)
+
+    def _ended(self, failed: set[int], capped: set[int]) -> Pass:
+        if failed or any(r.error for r in self.receipts):
+            return Pass("failed", "error")
+        if capped:
+            return Pass("more", "pages")
+        return Pass("more" if any(s.stale for s in self._rules) else "done", "finished")
+
+    def _following(self, turn: int, failed: set[int], capped: set[int]) -> int:
+        """The next rule in rotation that has work left; `turn` itself where it is the only one."""
+        out = failed | capped | {i for i, s in enumerate(self._rules) if s.done}
+        return next((i for i in self._ring(turn) if i not in out), (turn + 1) % len(self._rules))
+
+    def _ring(self, turn: int) -> Iterator[int]:
+        count = len(self._rules)
+        return (i % count for i in range(turn + 1, turn + count + 1))
+
+    def _spread(self, state: Traversal) -> None:
+        """Rows went: rules that read a table which changed must traverse again before the run is done."""
+        if not state.deleted_now:
+            return
+        for other in self._rules:
+            if other.rule.reads & state.rule.feeds and not other.rule.never:
+                other.stale = True

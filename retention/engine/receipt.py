@@ -1,0 +1,109 @@
+"""What a run did, as data: the return value of `run` and the JSON of the command (design, section 5)."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+from .budget import Why
+
+__all__ = ["EXIT_STATUS", "Outcome", "Receipt", "RuleReceipt", "Statements"]
+
+Outcome = Literal["done", "more", "busy", "refused", "failed"]
+
+EXIT_STATUS: dict[Outcome, int] = {"done": 0, "failed": 1, "more": 3, "refused": 4, "busy": 75}
+"""The command's exit status for each outcome (75 is EX_TEMPFAIL of sysexits.h: try again)."""
+
+NAMED_TENANTS = 20
+"""At most so many malformed tenants are named for each rule: enough to start mending, short enough for a log line."""
+
+
+@dataclass(slots=True)
+class RuleReceipt:
+    """One rule's counts, in rows.
+
+    Attributes:
+        rule, table, cutoff, walk, mode: what ran. `cutoff` is UTC, of the rule's own keep; None where there is none.
+        pages: pages whose work is done.
+        scanned: rows looked at.
+        deleted: the rule's own rows that are gone.
+        side_changes: what the database changed beyond them: cascades, triggers, FTS.
+        cascaded: the same by table, or None where the host cannot tell.
+        changed: chunk mode: rows that changed between read and delete, and were kept.
+        undated, unreadable, held, referenced: rows kept, by reason.
+        blocked: rows that a constraint or a trigger would not let go.
+        too_large: rows whose cascade alone passes `rows_changed`.
+        unconfirmed: rows of pages whose outcome was lost, and that were gone when read again.
+        malformed_tenants: at most 20 tenants whose document cannot be read; their rows were kept.
+        rows_read, rows_written: the host's own meters, or None.
+        finished: the rule finished a traversal, or had nothing to do.
+        error: what stopped the rule, or what blocked its rows; None where nothing did.
+    """
+
+    rule: str
+    table: str
+    cutoff: str | None = None
+    walk: str = "rowid"
+    mode: str = "range"
+    pages: int = 0
+    scanned: int = 0
+    deleted: int = 0
+    side_changes: int = 0
+    cascaded: dict[str, int] | None = None
+    changed: int = 0
+    undated: int = 0
+    unreadable: int = 0
+    held: int = 0
+    referenced: int = 0
+    blocked: int = 0
+    too_large: int = 0
+    unconfirmed: int = 0
+    malformed_tenants: list[str] = field(default_factory=list[str])
+    rows_read: int | None = None
+    rows_written: int | None = None
+    finished: bool = False
+    error: str | None = None
+
+
+@dataclass(slots=True)
+class Statements:
+    """Statements sent: `used` by the largest pass, `total` by all passes, `planning` before the first page.
+
+    `limit` and `ceiling` are None where nothing bounds them.
+    """
+
+    used: int = 0
+    total: int = 0
+    planning: int = 0
+    limit: int | None = None
+    ceiling: int | None = None
+
+
+@dataclass(slots=True)
+class Receipt:
+    """The whole call. `to_dict()` is the JSON; `exit_status` the command's."""
+
+    outcome: Outcome
+    why: Why
+    now: str
+    elapsed_s: float = 0.0
+    passes: int = 1
+    statements: Statements = field(default_factory=Statements)
+    rules: list[RuleReceipt] = field(default_factory=list[RuleReceipt])
+    warnings: list[str] = field(default_factory=list[str])
+    version: Literal[1] = 1
+
+    @property
+    def exit_status(self) -> int:
+        return EXIT_STATUS[self.outcome]
+
+    @property
+    def deleted(self) -> int:
+        """Rows deleted by all rules."""
+        return sum(r.deleted for r in self.rules)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The receipt as JSON-ready data, in the documented order of keys."""
+        data = asdict(self)
+        order = ("version", "outcome", "why", "now", "elapsed_s", "passes", "statements", "rules", "warnings")
+        return {k: data.pop(k) for k in order} | data

@@ -1,0 +1,82 @@
+"""How large the next page is: two numbers that adapt, keys read and rows written.
+
+The write time steers only the rows written. Time is a fixed part (fsync, round trip) plus a slope; the fixed part, estimated by the
+quickest write of the run, is no reason to shrink.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+__all__ = ["FIRST_ROWS", "FLOOR_ROWS", "Sizes"]
+
+FIRST_ROWS = 1_000
+"""First guess of both numbers: about 1 ms of reads and 5 to 10 ms of writes on a file."""
+
+FLOOR_ROWS = 100
+"""Smaller pages cost more in round trips than they save in latency; only failures go below."""
+
+_GROWTH = 4
+"""A page may be so many times larger than the last: one slow page is enough to correct a wrong guess."""
+
+
+@dataclass(slots=True)
+class Sizes:
+    """Page sizes of one rule.
+
+    Attributes:
+        keys: keys that the next boundary reads.
+        writes: rows that the next delete may remove.
+        max_keys: cap of `keys` (`page_rows`).
+        max_writes: cap of `writes` (`rows_changed`).
+        target: aim for one write, s (25 ms on a file: two frames of a 60 Hz screen wait at the most; 200 ms remote).
+    """
+
+    keys: int
+    writes: int
+    max_keys: int
+    max_writes: int
+    target: float
+    quickest: float = math.inf
+
+    @classmethod
+    def start(cls, stored: tuple[int, int] | None, max_keys: int, max_writes: int, target: float) -> Sizes:
+        """The stored sizes of an earlier run, or the first guess."""
+        keys, writes = stored or (FIRST_ROWS, FIRST_ROWS)
+        return cls(max(1, min(keys, max_keys)), max(1, min(writes, max_writes)), max_keys, max_writes, target)
+
+    def wrote(self, rows: int, seconds: float, *, limited: bool) -> None:
+        """Learn from a write of so many rows; `limited` tells that more were there, so that a larger page would have been used."""
+        self.quickest = min(self.quickest, seconds)
+        slope = (seconds - self.quickest) / rows if rows else 0.0
+        if seconds > self.target and slope > 0:
+            fitting = int((self.target - self.quickest) / slope) if self.quickest < self.target else FLOOR_ROWS
+            self.writes = max(min(FLOOR_ROWS, self.max_writes), min(self.writes, max(fitting, rows // _GROWTH)))
+        elif limited and seconds < self.target:
+            room = self.target / seconds if seconds > 0 else _GROWTH
+            self.writes = min(self.max_writes, max(self.writes, int(rows * min(_GROWTH, room))))
+
+    def read(self, seen: int, expired: int, seconds: float, *, filled: bool) -> None:
+        """Choose the next boundary's size from what this one found: as many keys as hold one write."""
+        if not filled:
+            return
+        wanted = self.writes * seen // expired if expired else seen * _GROWTH
+        if seconds > 4 * self.target:
+            wanted = min(wanted, seen)
+        self.keys = max(min(FLOOR_ROWS, self.max_keys), min(self.max_keys, seen * _GROWTH, wanted))
+
+    def fewer(self, seen: int, expired: int) -> int:
+        """Keys to ask for again where the page holds more expired rows than one write may take."""
+        return max(1, min(seen - 1, seen * self.writes // max(1, expired)))
+
+    def failed(self, rows: int) -> None:
+        """A page of so many rows was too much (timeout, interrupt, too many changes): half of it, below the floor if need be."""
+        half = max(1, rows // 2)
+        self.keys = min(self.keys, half)
+        self.writes = min(self.writes, half)
+
+    def stored(self) -> list[int] | None:
+        """What the checkpoint keeps, None where nothing was learnt."""
+        first = (min(FIRST_ROWS, self.max_keys), min(FIRST_ROWS, self.max_writes))
+        return None if (self.keys, self.writes) == first else [self.keys, self.writes]

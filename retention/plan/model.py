@@ -1,0 +1,144 @@
+"""A policy compiled against a schema: for each rule the statements, how they are bound, and what they cost at worst."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ..capabilities import Capabilities
+from ..statements.ages import Bound
+from ..statements.condition import Cutoff, Shape
+from ..statements.pages import Key, PageSQL
+
+__all__ = ["Plan", "QueryPlan", "RulePlan"]
+
+
+@dataclass(frozen=True, slots=True)
+class QueryPlan:
+    """A statement and what the database says of it (EXPLAIN QUERY PLAN), one line a node, indented by depth."""
+
+    label: str
+    sql: str
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RulePlan:
+    """One enabled rule, compiled.
+
+    Attributes:
+        name, table: the rule's and the table's names.
+        shape: what decides which rows go.
+        pages: its statements.
+        why_walk: why this walk was chosen.
+        end: the exclusive end of a walk by age, as a cutoff in the form in which the index holds ages; None for other walks.
+        chunk: rows in one delete of chunk mode; None in range mode.
+        archive: where rows go before they are deleted; None for nowhere.
+        ordered: the age never falls along the key.
+        revisit_ms: how often an ordered rule still makes a whole traversal.
+        max_keys: rows read by one page. max_writes: rows removed by one delete. max_pages: pages in one run.
+        target: aim for one write, s.
+        max_changes: a write that changes more rows, cascades included, is rolled back; None where nothing cascades.
+        asks_changes: `SELECT changes()` must follow a delete.
+        looks_ahead: the next page's boundary travels with a delete.
+        digest: of the rule; a change restarts it.
+        reads: tables whose change can make more rows of this rule go.
+        feeds: tables that this rule's deletes change.
+        plans: the query plans that the gate has seen.
+        notes: what a person should know.
+    """
+
+    name: str
+    table: str
+    shape: Shape
+    pages: PageSQL
+    why_walk: str
+    end: Cutoff | None = None
+    chunk: int | None = None
+    archive: str | None = None
+    ordered: bool = False
+    revisit_ms: int = 0
+    max_keys: int = 50_000
+    max_writes: int = 10_000
+    max_pages: int | None = None
+    target: float = 0.025
+    max_changes: int | None = None
+    asks_changes: bool = False
+    looks_ahead: bool = False
+    delete_cost: int = 1
+    digest: str = ""
+    reads: frozenset[str] = frozenset()
+    feeds: frozenset[str] = frozenset()
+    plans: tuple[QueryPlan, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def never(self) -> bool:
+        """No row ever goes: the rule only says so."""
+        return self.shape.newest_keep_ms is None
+
+    @property
+    def walk(self) -> str:
+        """The walk's name in checkpoint and receipt: `rowid`, `primary_key`, `index:NAME`."""
+        walk = self.pages.walk
+        return f"index:{walk.index}" if walk.kind == "index" else walk.kind
+
+    @property
+    def first_cost(self) -> int:
+        """Statements that begin a traversal, beside its first page."""
+        return 0 if self.pages.walk.by_age else 1
+
+    @property
+    def page_cost(self) -> int:
+        """Statements of one page at worst."""
+        inside = 1 if self.pages.walk.ties else 0
+        if self.chunk is not None:
+            return 1 + inside + -(-self.max_keys // self.chunk) * self.delete_cost
+        # The boundary, once more where it holds more than one write may take, the delete, and the next page's boundary with it.
+        return 2 + inside + self.delete_cost + (1 if self.looks_ahead else 0)
+
+    def cutoffs(self, now_ms: int) -> tuple[Bound, ...]:
+        """What the condition's parameters are bound to in a run at `now_ms`."""
+        return self.pages.condition.bound(now_ms)
+
+    def end_key(self, now_ms: int) -> Key:
+        """The exclusive end of a walk by age, () for other walks."""
+        if self.end is None:
+            return ()
+        bound = self.end.value(now_ms)
+        return (int(bound),) if isinstance(bound, str) and self.end.format is not None and self.end.format.order == "number" else (bound,)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """All enabled rules of a policy on one database.
+
+    Attributes:
+        capabilities: of the host that it was made for.
+        fingerprint: of the schema that it was made for.
+        rules: in the policy's order.
+        statements: what planning itself sent.
+        warnings: what a person should know.
+    """
+
+    capabilities: Capabilities
+    fingerprint: str
+    rules: tuple[RulePlan, ...]
+    statements: int = 0
+    warnings: tuple[str, ...] = field(default=())
+
+    @property
+    def ceiling(self) -> int | None:
+        """Statements of the rules at worst, planning not included; None where nothing bounds them."""
+        total = 0
+        for rule in self.rules:
+            if rule.never:
+                continue
+            if rule.max_pages is None:
+                return None
+            total += rule.first_cost + rule.max_pages * rule.page_cost
+        return total
+
+    @property
+    def smallest(self) -> int:
+        """Statements of the dearest single page: a limit below it can make no progress."""
+        return max((r.first_cost + r.page_cost for r in self.rules if not r.never), default=0)
