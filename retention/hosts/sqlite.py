@@ -245,7 +245,7 @@ class SQLite:
         total = con.total_changes() - before
         # changes() still tells of the last write when this statement was none.
         changes = con.changes() if total else 0
-        return _Answer(rows, changes, total, tally.cascaded(changes) if tally else None)
+        return _Answer(rows, changes, total, tally.cascaded(statement.sql) if tally else None)
 
     def _interrupt_at(self, stop: float) -> None:
         if self._until == stop == math.inf:
@@ -302,11 +302,15 @@ class _Tally:
     def stop(self) -> None:
         self._connection.preupdate_hook(None, id=self)
 
-    def cascaded(self, changes: int) -> dict[str, int]:
-        """Rows by table beyond the statement's own `changes`: foreign key actions, triggers, and the tables behind a virtual table."""
-        own = next((key for key, rows in self._rows.items() if not key[1] and rows == changes), None)
+    def cascaded(self, sql: str) -> dict[str, int]:
+        """Rows by table beyond the statement's own: foreign key actions, triggers, and the tables behind a virtual table.
+
+        The rows behind a virtual table come as directly as the statement's own, so its text decides whose they are.
+        """
+        places = {table: sql.lower().find(table.lower().replace('"', '""')) for table, indirect in self._rows if not indirect}
+        own = min((table for table in places if places[table] >= 0), key=lambda table: places[table], default=None)
         tables: Counter[str] = Counter()
-        for key, rows in self._rows.items():
-            if key != own:
-                tables[key[0]] += rows
+        for (table, indirect), rows in self._rows.items():
+            if indirect or table != own:
+                tables[table] += rows
         return dict(tables)

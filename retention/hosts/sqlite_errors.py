@@ -112,9 +112,8 @@ def _explain(cause: BaseException, text: str) -> tuple[Kind, str]:
     for types, kind, sentence in _PYTHON:
         if isinstance(cause, types):
             return kind, sentence
-    kind: Kind = _KINDS.get(type(cause), "error")
-    if isinstance(cause, apsw.SQLError):
-        kind = next((found for pattern, found in _MESSAGES if pattern.search(text)), kind)
+    kinds: list[Kind] = [_KINDS[type(cause)]] if type(cause) in _KINDS else [k for pattern, k in _MESSAGES if pattern.search(text)]
+    kind = kinds[0] if kinds else "error"
     text = _QUOTED.sub(r"\1 ...", text)[:_LONGEST] or type(cause).__name__
     hint = _HINTS.get(kind)
     return kind, f"{text}; {hint}" if hint else text
