@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections import defaultdict
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from typing import Any
@@ -55,15 +56,25 @@ def _mixed(value: Any) -> Fraction | None:
     return _text(value, ISO)
 
 
-READ = {
-    "unix_s": _number,
-    "unix_ms": lambda v: _scaled(v, 1000),
-    "unix_us": lambda v: _scaled(v, 1_000_000),
-    "utc_text": lambda v: _text(v, TEXT),
-    "iso8601": lambda v: _text(v, ISO),
-    "mixed": _mixed,
+def _snowflake(value: Any, epoch_ms: int) -> Fraction | None:
+    if not isinstance(value, str) or not re.fullmatch("0|[1-9][0-9]{0,18}", value) or int(value) >= 2**63:
+        return None
+    return Fraction((int(value) >> 22) + epoch_ms, 1000)
+
+
+READ: dict[str, Callable[[Any, int], Fraction | None]] = {
+    "unix_s": lambda v, _: _number(v),
+    "unix_ms": lambda v, _: _scaled(v, 1000),
+    "unix_us": lambda v, _: _scaled(v, 1_000_000),
+    "utc_text": lambda v, _: _text(v, TEXT),
+    "iso8601": lambda v, _: _text(v, ISO),
+    "snowflake": _snowflake,
+    "mixed": lambda v, _: _mixed(v),
 }
-"""Stored form of a time to unix seconds; None where it is not of that form."""
+"""A stored value and the id's epoch (ms) to unix seconds; None where the value is not of that form."""
+
+PARTS = {"unix_ms": 1000, "unix_us": 1000, "snowflake": 1000}
+"""Parts of a second to which a cutoff is floored: the clock's milliseconds where the form has them, else whole seconds."""
 
 
 def settle(db: apsw.Connection, policy: str, now: datetime) -> dict[str, int]:
@@ -101,14 +112,19 @@ def _pass(db: apsw.Connection, rule: dict[str, Any], hold: str, now: datetime) -
     terms = [*key, f"({rule.get('only', '1')})", f"({hold})", *(f'"{c}"' for c in [*groups, *order, *ages])]
     rows = [list(r) for r in db.execute(f'SELECT {", ".join(terms)} FROM "{table}"')]
 
-    keep = seconds(rule["keep"])
-    cutoff = None if keep is None else int(now.timestamp()) - keep
+    form = rule.get("age", {}).get("format", "")
+    keep, parts = seconds(rule["keep"]), PARTS.get(form, 1)
+    cutoff = (
+        None
+        if keep is None
+        else Fraction((now - EPOCH) // timedelta(seconds=1) * parts + now.microsecond * parts // 1_000_000, parts) - keep
+    )
     expired: list[list[Any]] = []
     ranked: dict[tuple[Any, ...], list[tuple[Any, ...]]] = defaultdict(list)
     for row in rows:
         name, (only, held), rest = row[: len(key)], row[len(key) : len(key) + 2], row[len(key) + 2 :]
         stored = next((v for v in rest[len(groups) + len(order) :] if v is not None), None)
-        age = READ[rule["age"]["format"]](stored) if ages else None
+        age = READ[form](stored, rule["age"].get("epoch_ms", 0)) if ages else None
         if not only or (ages and age is None):
             continue
         ranked[tuple(rest[: len(groups)])].append((*rest[len(groups) : len(groups) + len(order)], *name))
