@@ -43,6 +43,7 @@ class AgeFormat:
         encode: the cutoff at `ms` for an id epoch of `epoch_ms`; floored to the form's unit, so that no row goes early.
         from_ms: SQL from an integer SQL expression (ms since 1970, >= 0) to a cutoff, floored alike; for keeps stored in the database.
         order: the storage in which an index of the bare column is in time order; None where none is.
+        seek: the cutoff as it compares with the bare column, where that differs from `encode`.
     """
 
     name: str
@@ -51,6 +52,7 @@ class AgeFormat:
     encode: Callable[[int, int], Bound]
     from_ms: Callable[[str, int], str]
     order: Literal["number", "text"] | None
+    seek: Callable[[int, int], Bound] | None = None
 
 
 def _number(c: str) -> str:
@@ -149,6 +151,15 @@ def _ulid_sql(ms: str, _epoch: int) -> str:
     return " || ".join(f"substr('{_ULID}', (({ms}) >> {shift} & 31) + 1, 1)" for shift in range(45, -1, -5))
 
 
+def _uuid_text(ms: int, _epoch: int) -> str:
+    return f"{max(0, ms):012x}"
+
+
+def _uuid_dashed(ms: int, epoch: int) -> str:
+    digits = _uuid_text(ms, epoch)
+    return f"{digits[:8]}-{digits[8:]}"
+
+
 def _same(parameter: str) -> str:
     return parameter
 
@@ -178,7 +189,7 @@ FORMATS: dict[str, AgeFormat] = {
             lambda ms, e: f"(max(0, ({ms}) - {e:d}) << 22)",
             "number",
         ),
-        AgeFormat("uuid7", _uuid7, _same, lambda ms, _: f"{max(0, ms):012x}", lambda ms, _: f"printf('%012x', {ms})", "text"),
+        AgeFormat("uuid7", _uuid7, _same, _uuid_text, lambda ms, _: f"printf('%012x', {ms})", "text", _uuid_dashed),
         AgeFormat("ulid", _ulid, _same, _ulid_text, _ulid_sql, "text"),
         AgeFormat("mixed", _mixed, integer, _seconds, lambda ms, _: f"({ms}) / 1000", None),
     )

@@ -6,6 +6,8 @@ Keys travel by storage class: see `KeyPart`. The texts are cached by the classes
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal
@@ -51,11 +53,12 @@ class Walk:
 class Range:
     """A page: rows whose first columns equal `within`, and whose next are greater than `after` and not greater than `upto`.
 
-    `before` is the exclusive end of a walk by age. Each bound may be absent.
+    `since` is an inclusive lower bound, `before` the exclusive end of a walk by age. Each bound may be absent.
     """
 
     within: Key = ()
     after: Key = ()
+    since: Key = ()
     upto: Key = ()
     before: Key = ()
 
@@ -91,9 +94,18 @@ class Boundary:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row as chunk mode read it: its key, the verdict, its guard (all columns as one text) and, for an archive, its values."""
+    """A row as chunk mode read it.
+
+    Attributes:
+        key: its place in the walk.
+        identity: by which it is deleted.
+        verdict: what the condition said.
+        guard: all columns that left the database as one text (rows that would go).
+        values: for an archive (rows that would go).
+    """
 
     key: Key
+    identity: Key
     verdict: Value
     guard: str | None
     values: tuple[Value, ...] = ()
@@ -155,6 +167,7 @@ class PageSQL:
         children: SQL that counts the rows that would go with a row by cascade, or None where nobody asks.
         guard: SQL of one text that changes with any column that left the database (chunk mode).
         archived: the columns that an archive gets.
+        identity: the columns by which chunk mode deletes a row: its rowid, or the primary key of a WITHOUT ROWID table.
     """
 
     table: str
@@ -164,6 +177,7 @@ class PageSQL:
     children: str | None = None
     guard: tuple[str, ...] = ()
     archived: tuple[str, ...] = ()
+    identity: tuple[str, ...] = ()
 
     @property
     def _source(self) -> str:
@@ -188,7 +202,7 @@ class PageSQL:
         where = f" WHERE {self.walk.where}" if self.walk.where else ""
         return Statement(f"SELECT {shown} FROM {self._source}{where} ORDER BY {order} LIMIT 1")
 
-    def read_high(self, rows: list[tuple[Value, ...]]) -> Key:
+    def read_high(self, rows: Sequence[tuple[Value, ...]]) -> Key:
         """The key that `high` returned, () for an empty table."""
         return self._key(rows[0]) if rows else ()
 
@@ -323,7 +337,7 @@ class PageSQL:
 
         for c, kind in zip(self.walk.columns, shape.within_classes, strict=False):
             terms.append(f"{column(self.table, c)} = {placed((kind,))}")
-        for operator, kinds in ((">", shape.after), ("<=", shape.upto), ("<", shape.before)):
+        for operator, kinds in ((">", shape.after), (">=", shape.since), ("<=", shape.upto), ("<", shape.before)):
             if kinds:
                 terms.append(f"{self._keys(columns[: len(kinds)])} {operator} {placed(kinds)}")
         return " AND ".join(terms) if terms else "1"
@@ -336,57 +350,61 @@ class PageSQL:
 
     @lru_cache(maxsize=256)  # noqa: B019
     def _rows(self, shape: _Shape, rows: int) -> str:
-        columns = self._columns(shape.within)
-        order = ", ".join(column(self.table, c) for c in columns)
-        keys = ", ".join(f"{column(self.table, c)} AS k{i}" for i, c in enumerate(self.walk.columns))
-        values = "".join(f", {column(self.table, c)} AS c{i}" for i, c in enumerate(self.archived))
-        page = (
-            f"SELECT {keys}, {self.condition.sql} AS v, {self._guard(self.table)} AS g{self._tenant_shown()}{values} FROM {self._source} "
-            f"WHERE {self._range(shape)} ORDER BY {order} LIMIT {rows:d}"
-        )
-        shown = ", ".join(f"typeof(k{i}), {_travel(f'k{i}')}" for i in range(len(self.walk.columns)))
-        archived = "".join(f", CASE WHEN v IS 1 THEN typeof(c{i}) END, CASE WHEN v IS 1 THEN {_travel(f'c{i}')} END" for i in range(len(self.archived)))
-        tenant = ", CASE WHEN v IS 'malformed' THEN CAST(tenant AS TEXT) END" if self.tenant is not None else ""
-        return f"SELECT {shown}, v, CASE WHEN v IS 1 THEN g END{tenant}{archived} FROM ({page})"
+        order = ", ".join(column(self.table, c) for c in self._columns(shape.within))
+        keys = (*self.walk.columns, *self.identity)
+        inner = [f"{column(self.table, c)} AS k{i}" for i, c in enumerate(keys)]
+        inner += [f"{self.condition.sql} AS v", f"{self._guard(self.table)} AS g"]
+        inner += [f"{column(self.table, c)} AS c{i}" for i, c in enumerate(self.archived)]
+        shown = [f"typeof(k{i}), {_travel(f'k{i}')}" for i in range(len(keys))]
+        shown += ["v", "CASE WHEN v IS 1 THEN g END"]
+        if self.tenant is not None:
+            inner.append(f"{column(self.table, self.tenant)} AS tenant")
+            shown.append("CASE WHEN v IS 'malformed' THEN CAST(tenant AS TEXT) END")
+        for i in range(len(self.archived)):
+            shown += [f"CASE WHEN v IS 1 THEN typeof(c{i}) END", f"CASE WHEN v IS 1 THEN {_travel(f'c{i}')} END"]
+        page = f"SELECT {', '.join(inner)} FROM {self._source} WHERE {self._range(shape)} ORDER BY {order} LIMIT {rows:d}"
+        return f"SELECT {', '.join(shown)} FROM ({page})"
 
-    def _tenant_shown(self) -> str:
-        return f", {column(self.table, self.tenant)} AS tenant" if self.tenant is not None else ""
-
-    def read_rows(self, rows: list[tuple[Value, ...]]) -> tuple[list[Row], tuple[str, ...]]:
+    def read_rows(self, rows: Sequence[tuple[Value, ...]]) -> tuple[list[Row], tuple[str, ...]]:
         """The page's rows, and the tenants whose documents are malformed."""
-        width = 2 * len(self.walk.columns)
-        extra = width + 2 + (self.tenant is not None)
+        keys = 2 * len(self.walk.columns)
+        verdict = keys + 2 * len(self.identity)
+        extra = verdict + 2 + (self.tenant is not None)
         found: list[Row] = []
         tenants: dict[str, None] = {}
         for row in rows:
             values: tuple[Value, ...] = ()
-            if row[width] == 1 and self.archived:
+            if row[verdict] == 1 and self.archived:
                 pairs = row[extra:]
                 values = tuple(None if pairs[i] == "null" else arrived(pairs[i], pairs[i + 1]) for i in range(0, len(pairs), 2))
-            guard = row[width + 1]
-            found.append(Row(self._key(row[:width]), row[width], None if guard is None else str(guard), values))
-            if self.tenant is not None and row[width + 2] is not None:
-                tenants[str(row[width + 2])] = None
+            guard = row[verdict + 1]
+            found.append(
+                Row(self._key(row[:keys]), self._key(row[keys:verdict]), row[verdict], None if guard is None else str(guard), values)
+            )
+            if self.tenant is not None and row[verdict + 2] is not None:
+                tenants[str(row[verdict + 2])] = None
         return found, tuple(tenants)
 
     def _guard(self, table: str) -> str:
         """All columns that left the database as one text. `quote` writes every value exactly (sqlite.org/lang_corefunc.html#quote)."""
         return _balanced([f"quote({column(table, c)})" for c in self.guard]) if self.guard else "''"
 
-    def delete_rows(self, rows: list[Row], cutoffs: tuple[Value, ...]) -> Statement:
+    def delete_rows(self, rows: Sequence[Row], cutoffs: tuple[Value, ...]) -> Statement:
         """Delete rows that were read before: each by its key, unless a column that was read has changed, and if the condition still holds."""
         number = len(self.condition.cutoffs) + 1
-        keys = self.walk.columns
+        keys = self.identity
         match = " AND ".join(f"{column('q', c)} = {_listed(f'$[{i}]')}" for i, c in enumerate(keys))
         shown = ", ".join(column("q", c) for c in keys)
-        not_indexed = "" if self.walk.kind == "primary_key" else " NOT INDEXED"
-        source = f"json_each(?{number}) AS j CROSS JOIN {name(self.table)} AS q{not_indexed} ON {match}"
+        # By its identity alone: an index on a guarded column would else draw the planner away.
+        hint = " NOT INDEXED" if self.walk.kind != "primary_key" else ""
+        source = f"json_each(?{number}) AS j CROSS JOIN {name(self.table)} AS q{hint} ON {match}"
         guard = f"{self._guard('q')} IS json_extract(j.value, '$[{len(keys)}]')"
         sql = (
-            f"DELETE FROM {name(self.table)}{not_indexed} WHERE {self._keys(keys)} IN (SELECT {shown} FROM {source} WHERE {guard}) "
+            f"DELETE FROM {name(self.table)}{hint} WHERE {self._keys(keys)} IN (SELECT {shown} FROM {source} WHERE {guard}) "
             f"AND ({self.condition.sql}) IS TRUE"
         )
-        return Statement(sql, (*cutoffs, _json([[*(_portable(p) for p in r.key), r.guard] for r in rows])))
+        listed = [[*(_portable(p) for p in r.identity), r.guard] for r in rows]
+        return Statement(sql, (*cutoffs, json.dumps(listed, ensure_ascii=False, separators=(",", ":"))))
 
 
 def _listed(path: str) -> str:
@@ -401,12 +419,6 @@ def _portable(part: Part) -> object:
     return {"blob": part.hex()} if isinstance(part, bytes) else part
 
 
-def _json(value: object) -> str:
-    import json
-
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-
-
 def _balanced(terms: list[str]) -> str:
     """A concatenation whose depth grows with the logarithm of its length (D1 allows an expression depth of 100)."""
     if len(terms) == 1:
@@ -416,8 +428,6 @@ def _balanced(terms: list[str]) -> str:
 
 
 def _tenant_names(value: Value) -> list[str]:
-    import json
-
     names: dict[str, None] = {}
     decoder, text, at = json.JSONDecoder(), str(value or "[]"), 0
     while at < len(text):
@@ -433,6 +443,7 @@ class _Shape:
 
     within_classes: Classes
     after: Classes
+    since: Classes
     upto: Classes
     before: Classes
 
@@ -442,8 +453,8 @@ class _Shape:
 
 
 def _signature(page: Range) -> _Shape:
-    return _Shape(classes(page.within), classes(page.after), classes(page.upto), classes(page.before))
+    return _Shape(classes(page.within), classes(page.after), classes(page.since), classes(page.upto), classes(page.before))
 
 
 def _values(page: Range) -> tuple[Value, ...]:
-    return travelling(page.within) + travelling(page.after) + travelling(page.upto) + travelling(page.before)
+    return travelling(page.within) + travelling(page.after) + travelling(page.since) + travelling(page.upto) + travelling(page.before)

@@ -1,0 +1,140 @@
+"""Who refers to a rule's table, and what goes or changes with its rows.
+
+Foreign keys decide three things: which rows must stay because a NO ACTION or RESTRICT child refers to them, which held rows protect their
+parents, and which tables change when the rule deletes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ..capabilities import Capabilities
+from ..errors import Refused
+from ..schema.model import ForeignKey, Schema, Table
+from ..statements.condition import Reference
+from ..statements.quoting import column, name
+
+__all__ = ["Family", "identity", "read_family"]
+
+_KEEPS = ("NO ACTION", "RESTRICT")
+_FOLLOWS = ("CASCADE", "SET NULL", "SET DEFAULT")
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Attributes:
+    references: children that keep their parent.
+    followers: direct children that go or change with it.
+    deep: tables that go or change with it over more than one level, by name.
+    feeds: every table that a delete changes, the rule's own included; triggers as far as their text tells.
+    cascades: a delete may change more than the rule's own rows.
+    """
+
+    references: tuple[Reference, ...]
+    followers: tuple[ForeignKey, ...]
+    deep: frozenset[str]
+    feeds: frozenset[str]
+    cascades: bool
+
+
+def identity(table: Table) -> tuple[str, ...]:
+    """The columns that name one row: the rowid, or a WITHOUT ROWID table's primary key."""
+    return (table.rowid,) if table.rowid is not None else table.primary_key
+
+
+def as_reference(key: ForeignKey, table: Table) -> Reference:
+    """A foreign key as the condition looks through it."""
+    own = identity(table) if key.child == table.name else ()
+    return Reference(key.child, tuple(zip(key.columns, key.parent_columns, strict=True)), own)
+
+
+def read_family(schema: Schema, table: Table, enforced: bool, children: str, host: Capabilities, where: str) -> Family:
+    """The family of a rule's table. `enforced` is whether foreign keys are on.
+
+    Raises:
+        Refused: a child key has no index, so each deleted row would scan the child; children are not wanted; a remote host would have to
+            follow more than one level, which it cannot measure.
+    """
+    keys = table.children if enforced else ()
+    if children == "refuse" and keys:
+        raise Refused(
+            f"{where}: {', '.join(sorted({k.child for k in keys}))} refer to {table.name!r}, and the rule says children = \"refuse\"; "
+            f"leave it out to let their declared actions happen.",
+            "policy",
+        )
+    for key in keys:
+        if not key.indexed and all(key.parent_columns):
+            columns = ", ".join(name(c) for c in key.columns)
+            index = name(f"{key.child}_{'_'.join(key.columns)}")
+            raise Refused(
+                f"{where}: {key.child}({', '.join(key.columns)}) refers to {table.name!r} and has no index, so each deleted row would scan "
+                f"{key.child!r}; create one: CREATE INDEX {index} ON {name(key.child)} ({columns}).",
+                "schema",
+            )
+    levels = list(_levels(schema, table)) if enforced else []
+    deep = frozenset(k.child for level in levels[1:] for k in level if k.on_delete in _FOLLOWS)
+    if any(k.child == table.name and k.on_delete == "CASCADE" for k in keys):
+        deep |= {k.child for k in keys if k.on_delete in _FOLLOWS}
+    if host.remote and deep:
+        raise Refused(
+            f"{where}: a delete would reach {', '.join(sorted(deep))} over more than one level of foreign keys, and {host.name} cannot "
+            f"measure or undo it; write rules for the children that delete them first.",
+            "schema",
+        )
+    feeds = _changed(schema, table, enforced)
+    return Family(
+        references=tuple(as_reference(k, table) for k in keys if k.on_delete in _KEEPS),
+        followers=tuple(k for k in keys if k.on_delete in _FOLLOWS),
+        deep=deep,
+        feeds=feeds,
+        cascades=any(k.on_delete in _FOLLOWS for k in keys) or any(t.event == "DELETE" for t in table.triggers),
+    )
+
+
+def _levels(schema: Schema, table: Table) -> Iterator[tuple[ForeignKey, ...]]:
+    """Children by level, as far as CASCADE carries a delete. A table is followed once."""
+    followed: set[str] = set()
+    level = [table]
+    while level:
+        keys = tuple(k for t in level for k in t.children)
+        if not keys:
+            return
+        yield keys
+        followed |= {t.name for t in level}
+        names = {k.child for k in keys if k.on_delete == "CASCADE"} - followed
+        level = [t for t in (schema.table(n) for n in sorted(names)) if t is not None]
+
+
+def _changed(schema: Schema, table: Table, enforced: bool) -> frozenset[str]:
+    """Tables that a delete of a row changes, through foreign keys and triggers."""
+    seen: set[tuple[str, str]] = set()
+    todo: list[tuple[str, str]] = [(table.name, "DELETE")]
+    while todo:
+        event = todo.pop()
+        if event in seen:
+            continue
+        seen.add(event)
+        changed = schema.table(event[0])
+        if changed is None:
+            continue
+        if enforced and event[1] == "DELETE":
+            todo += [(k.child, "DELETE" if k.on_delete == "CASCADE" else "UPDATE") for k in changed.children if k.on_delete in _FOLLOWS]
+        for trigger in changed.triggers:
+            if trigger.event == event[1]:
+                todo += [(written, kind) for written in trigger.writes for kind in ("DELETE", "UPDATE", "INSERT")]
+    return frozenset(t for t, _ in seen)
+
+
+def count_followers(table: Table, followers: tuple[ForeignKey, ...]) -> str | None:
+    """SQL: how many direct children go or change with a row, through their indexes; None where there are none."""
+    if not followers:
+        return None
+
+    def rows(key: ForeignKey) -> str:
+        child = "retention_child"
+        pairs = zip(key.columns, key.parent_columns, strict=True)
+        terms = " AND ".join(f"{column(table.name, parent)} = {column(child, c)}" for c, parent in pairs)
+        return f"(SELECT count(*) FROM {name(key.child)} AS {name(child)} WHERE {terms})"
+
+    return " + ".join(rows(k) for k in followers)

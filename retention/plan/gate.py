@@ -1,0 +1,160 @@
+"""The gate: before a first delete the exact statements are planned by the database, and a bad plan is refused.
+
+Refused is a plan that scans or sorts the rule's table, a child or a table that a correlated subquery reads. A table that is read once for
+the whole statement may be scanned; the plan shows it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator, Sequence
+
+from ..capabilities import Capabilities
+from ..errors import HostError, Refused
+from ..statements.ages import DAY_MS, MAX_MS
+from ..statements.condition import Cutoff
+from ..statements.pages import Key, Range
+from ..statements.quoting import column, name
+from ..steps import Batch, Result, Statement, Step, Value
+from .model import QueryPlan, RulePlan
+
+__all__ = ["explain", "judge", "outline", "plausibility", "samples"]
+
+PLAUSIBLE_ROWS = 1_000
+"""Rows of the first page whose ages are looked at: enough to tell seconds from milliseconds."""
+
+_FROM_MS = 631_152_000_000  # 1990-01-01: before SQLite, and 20 years after the epoch that a wrong unit lands in
+_AHEAD_MS = 3_652 * DAY_MS  # 10 years
+
+_SCAN = re.compile(r"^SCAN (\S+)(?! VIRTUAL TABLE)")
+_OURS = re.compile(r"^SCAN (\(subquery-\d+\)|groups\b|\(join-\d+\)|CONSTANT ROW|j VIRTUAL TABLE|\d+ CONSTANT ROWS?)")
+_SORT = re.compile(r"^USE TEMP B-TREE FOR (?!json_group_array|count|group_concat|GROUP BY)")
+
+
+def samples(rule: RulePlan, now_ms: int) -> list[tuple[str, Statement]]:
+    """The rule's statements as they will run, with keys that only stand for others."""
+    pages, cutoffs = rule.pages, rule.cutoffs(now_ms)
+    key: Key = tuple(0 if pages.walk.integers else "" for _ in pages.walk.columns)
+    end = rule.end_key(now_ms)
+    after, upto = (key, key) if not pages.walk.by_age else ((end or key)[:1] + key[1:], ())
+    if pages.walk.ties:
+        after = after[:1]
+    keys = rule.max_keys
+    found: list[tuple[str, Statement]] = []
+    if not pages.walk.by_age:
+        found.append(("high-water", pages.high()))
+    found += _page_samples(rule, "", Range(after=after, upto=upto, before=end), keys, cutoffs)
+    if pages.walk.ties:
+        found += _page_samples(rule, " inside one age", Range(within=end or key[:1], after=(0,)), keys, cutoffs)
+    return found
+
+
+def _page_samples(rule: RulePlan, label: str, page: Range, keys: int, cutoffs: tuple[Value, ...]) -> list[tuple[str, Statement]]:
+    pages = rule.pages
+    if rule.chunk is not None:
+        read = ("rows" + label, pages.rows(page, keys, cutoffs))
+        return [read] if label else [read, ("delete", pages.delete_rows([], cutoffs))]
+    exact = Range(within=page.within, after=page.after, upto=page.upto or page.before or page.after)
+    return [("boundary" + label, pages.boundary(page, keys, cutoffs)), ("delete" + label, pages.delete(exact, cutoffs))]
+
+
+def explain(rule: RulePlan, host: Capabilities, now_ms: int, where: str) -> Generator[Step, list[Result] | None, tuple[QueryPlan, ...]]:
+    """Ask the database for the plans of the rule's statements, in one batch, and judge them.
+
+    Raises:
+        Refused: a plan is bad; a statement does not fit the host; the schema's foreign keys cannot be enforced.
+    """
+    labelled = samples(rule, now_ms)
+    for label, statement in labelled:
+        _check_size(label, statement, host, where)
+    batch = Batch(tuple(Statement(f"EXPLAIN QUERY PLAN {s.sql}", s.params) for _, s in labelled))
+    try:
+        results = yield batch
+    except HostError as error:
+        if error.retryable:
+            raise
+        if "foreign key mismatch" in str(error):
+            raise Refused(
+                f"{where}: {error}; mend the parent's key, or write foreign_keys = \"off\" to delete without looking at children.", "schema"
+            ) from error
+        if error.kind == "limit":
+            raise Refused(f"{where}: its statement does not fit {host.name}: {error}; make `only` shorter.", "schema") from error
+        raise Refused(f"{where}: the database does not accept its statements: {error}.", "schema") from error
+    assert results is not None
+    plans: list[QueryPlan] = []
+    for (label, statement), result in zip(labelled, results, strict=True):
+        lines = outline(result.rows)
+        judge(lines, rule, label, where)
+        plans.append(QueryPlan(label, statement.sql, tuple(lines)))
+    return tuple(plans)
+
+
+def _check_size(label: str, statement: Statement, host: Capabilities, where: str) -> None:
+    size = len(statement.sql.encode())
+    if size > host.max_sql_bytes:
+        raise Refused(f"{where}: its {label} statement has {size} bytes, and {host.name} takes {host.max_sql_bytes}; shorten `only`.", "schema")
+    if len(statement.params) > host.max_params:
+        raise Refused(f"{where}: its {label} statement binds {len(statement.params)} values, and {host.name} takes {host.max_params}.", "schema")
+
+
+def outline(rows: Sequence[tuple[Value, ...]]) -> list[str]:
+    """EXPLAIN QUERY PLAN's rows (id, parent, unused, detail) as lines, two blanks a level."""
+    depth: dict[int, int] = {0: -1}
+    lines: list[str] = []
+    for row in rows:
+        node, parent = int(row[0] or 0), int(row[1] or 0)  # type: ignore[arg-type]
+        depth[node] = depth.get(parent, -1) + 1
+        lines.append("  " * depth[node] + str(row[3]))
+    return lines
+
+
+def judge(lines: Sequence[str], rule: RulePlan, label: str, where: str) -> None:
+    """Raises Refused where the plan would not be bounded by its page."""
+    once: int | None = None  # depth of an uncorrelated subquery that is being read
+    for line in lines:
+        depth, node = (len(line) - len(line.lstrip())) // 2, line.strip()
+        if once is not None and depth <= once:
+            once = None
+        if re.match(r"^(SCALAR|LIST|MATERIALIZE) ?(SUBQUERY)?", node) and not node.startswith("MATERIALIZE groups"):
+            once = depth if once is None else once
+        scan = _SCAN.match(node)
+        ours = _OURS.match(node) is not None
+        own = scan is not None and scan.group(1).strip('"').lower() == rule.table.lower()
+        if scan is not None and not ours and (once is None or own):
+            raise Refused(
+                f"{where}: its {label} would scan {scan.group(1)!r} ({node}), which grows with the table and not with the page; "
+                f"add an index that serves the look-up, or write `only` without it.",
+                "guard",
+            )
+        if once is None and (_SORT.match(node) or "AUTOMATIC" in node):
+            raise Refused(f"{where}: its {label} would sort or index rows each time ({node}); add an index that serves the order.", "guard")
+
+
+def plausibility(rule: RulePlan, now_ms: int, where: str) -> Generator[Step, list[Result] | None, None]:
+    """Look at the ages of the first page: a wrong unit must be an error, not a purge.
+
+    Raises:
+        Refused: all of them lie before 1990, or all of them ten years ahead.
+    """
+    age = rule.shape.age
+    if age is None:
+        return
+    pages = rule.pages
+    form = age.format
+    early, late = Cutoff(0, form, age.epoch_ms).value(_FROM_MS), Cutoff(0, form, age.epoch_ms).value(min(MAX_MS, now_ms + _AHEAD_MS))
+    keys = pages.walk.columns[:1] if pages.walk.ties else pages.walk.columns
+    order = ", ".join(column(rule.table, c) for c in keys)
+    within = f" WHERE ({pages.walk.where})" if pages.walk.where else ""
+    source = f"{name(rule.table)} {pages.walk.hint}".rstrip()
+    page = f"SELECT {age.value(rule.table)} AS v FROM {source}{within} ORDER BY {order} LIMIT {PLAUSIBLE_ROWS}"
+    sql = f"SELECT count(v), coalesce(sum(v < {form.bind('?1')}), 0), coalesce(sum(v >= {form.bind('?2')}), 0) FROM ({page})"
+    results = yield Batch((Statement(sql, (early, late)),))
+    assert results is not None
+    dated, past, future = (int(x or 0) for x in results[0].rows[0])  # type: ignore[arg-type]
+    if dated and dated in (past, future):
+        side = "before 1990" if past == dated else "more than ten years ahead"
+        raise Refused(
+            f"{where}: read as {form.name}, all {dated} ages on the first page of {rule.table!r} lie {side}; "
+            f"check the unit, or write plausible = false if they are right.",
+            "guard",
+        )

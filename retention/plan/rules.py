@@ -1,0 +1,241 @@
+"""A rule, compiled against the schema: pure, no database."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ..capabilities import Capabilities
+from ..errors import PolicyError, Refused
+from ..policy.conditions import check_names, parse_condition, rewritten
+from ..policy.digests import digest
+from ..policy.models import Policy, Rule
+from ..schema.model import Schema, Table, fold
+from ..statements.ages import age_format
+from ..statements.condition import NEWER, Age, Cutoff, Hold, Newest, Shape, TenantKeep, compile_condition
+from ..statements.pages import PageSQL
+from ..statements.quoting import name
+from ..steps import Batch, Statement
+from .family import Family, as_reference, count_followers, identity, read_family
+from .model import RulePlan
+from .names import found_column, found_table, prunable
+from .walks import choose_walk
+
+__all__ = ["compile_rule"]
+
+CHUNK_ROWS = 500
+"""Rows in one guarded delete of chunk mode: about 3 ms, and a list well below every host's limits."""
+
+CHUNK_PAGE_ROWS = 1_000
+"""Rows that chunk mode reads into memory at once, unless the rule says otherwise."""
+
+FILE_TARGET, REMOTE_TARGET = 0.025, 0.2
+"""Aims for one write, s: design, section 4, "Page size"."""
+
+
+def compile_rule(rule: Rule, policy: Policy, schema: Schema, host: Capabilities) -> RulePlan:
+    """The plan of one rule, without what only the database can say.
+
+    Raises:
+        PolicyError: a name that is not there.
+        Refused: a table, key or foreign key that cannot be pruned in bounded steps.
+    """
+    where = f'rule "{rule.name}"'
+    table = found_table(schema, rule.table, where)
+    prunable(table, where)
+    enforced = policy.foreign_keys == "on"
+    if host.remote and not enforced:
+        raise PolicyError(f'foreign_keys = "off": {host.name} always enforces foreign keys; leave it out.')
+    family = read_family(schema, table, enforced, rule.children, host, where)
+    walk, why = choose_walk(rule, policy, table, where)
+    age = None
+    if rule.age is not None:
+        columns = tuple(found_column(table, c, where, "age column").name for c in rule.age.columns)
+        age = Age(columns, age_format(rule.age.format), rule.age.epoch_ms)
+    reads: set[str] = {r.child for r in family.references}
+    only, named = _only(rule, schema, table, where, reads)
+    tenant = _tenant(rule, policy, schema, table, where)
+    holds = _holds(policy, schema, table, family, where, reads)
+    newest = _newest(rule, table, where, reads)
+    if tenant is not None:
+        reads.add(tenant.table)
+    shape = Shape(
+        table=table.name,
+        keep_ms=None if rule.keep == "forever" else rule.keep,
+        age=age,
+        only=only,
+        tenant=tenant,
+        holds=holds,
+        newest=newest,
+        references=family.references,
+    )
+    chunked = rule.mode.kind == "chunk"
+    guarded = tuple(c.name for c in table.columns) if rule.archive is not None else _guarded(table, age, tenant, named)
+    pages = PageSQL(
+        table=table.name,
+        walk=walk,
+        condition=compile_condition(shape),
+        tenant=None if tenant is None else tenant.column,
+        children=count_followers(table, family.followers) if host.remote and not chunked else None,
+        guard=guarded if chunked else (),
+        archived=tuple(c.name for c in table.columns) if rule.archive is not None else (),
+        identity=identity(table),
+    )
+    max_changes = policy.limits.rows_changed if host.transactions and family.cascades else None
+    looks_ahead = host.remote and not chunked
+    chunk = min(rule.mode.chunk or CHUNK_ROWS, policy.limits.rows_changed) if chunked else None
+    default = min(CHUNK_PAGE_ROWS, policy.limits.page_rows) if chunked else policy.limits.page_rows
+    return RulePlan(
+        name=rule.name,
+        table=table.name,
+        shape=shape,
+        pages=pages,
+        why_walk=why,
+        end=_end(shape) if walk.by_age else None,
+        chunk=chunk,
+        archive=rule.archive,
+        ordered=rule.ordered,
+        revisit_ms=rule.revisit,
+        max_keys=min(rule.page_rows or default, policy.limits.page_rows),
+        max_writes=policy.limits.rows_changed,
+        max_pages=rule.max_pages,
+        target=REMOTE_TARGET if host.remote else FILE_TARGET,
+        max_changes=max_changes,
+        asks_changes=not host.exact_changes,
+        looks_ahead=looks_ahead,
+        delete_cost=_delete_cost(host, max_changes, looks_ahead),
+        digest=digest(rule, policy),
+        reads=frozenset(reads),
+        feeds=family.feeds,
+        notes=_notes(table, family, frozenset(reads)),
+    )
+
+
+def _delete_cost(host: Capabilities, max_changes: int | None, looks_ahead: bool) -> int:
+    """Statements of one delete: with `SELECT changes()`, the next boundary, BEGIN and COMMIT, where the host needs them."""
+    statements = 1 + (not host.exact_changes) + looks_ahead
+    return host.cost(Batch((Statement(""),) * statements, writes=True, max_changes=max_changes))
+
+
+def _end(shape: Shape) -> Cutoff | None:
+    if shape.age is None or shape.newest_keep_ms is None:
+        return None
+    form = shape.age.format
+    return Cutoff(shape.newest_keep_ms, replace(form, encode=form.seek or form.encode), shape.age.epoch_ms)
+
+
+def _only(rule: Rule, schema: Schema, table: Table, where: str, reads: set[str]) -> tuple[str | None, tuple[str, ...]]:
+    if rule.only is None:
+        return None, ()
+    condition = parse_condition(rule.only, table.name, f"{where}: only")
+    names = check_names(condition, schema, table)
+    reads |= set(names.tables)
+    return condition.text, names.columns
+
+
+def _tenant(rule: Rule, policy: Policy, schema: Schema, table: Table, where: str) -> TenantKeep | None:
+    if rule.tenant is None or policy.tenants is None:
+        return None
+    tenants = found_table(schema, policy.tenants.table, "[tenants]")
+    key = found_column(tenants, policy.tenants.key, "[tenants]", "key").name
+    if not _unique(tenants, key):
+        raise PolicyError(
+            f"[tenants]: {key!r} is not unique in {tenants.name!r}, so a row could have two keeps; "
+            f"name its primary key, or a column with a UNIQUE index."
+        )
+
+    def named(column: str | None, what: str) -> str | None:
+        return None if column is None else found_column(tenants, column, "[tenants]" if what == "settings" else where, what).name
+
+    return TenantKeep(
+        column=found_column(table, rule.tenant.column, where, "tenant column").name,
+        table=tenants.name,
+        key=key,
+        settings=None if rule.tenant.setting is None else named(policy.tenants.settings, "settings"),
+        setting=rule.tenant.setting,
+        days=named(rule.tenant.days, "days column"),
+        shortest_ms=policy.tenants.shortest or 0,
+    )
+
+
+def _unique(table: Table, column: str) -> bool:
+    if table.integer_pk == column:
+        return True
+    return any(i.unique and not i.partial and tuple(c.name for c in i.columns) == (column,) for i in table.indexes)
+
+
+def _holds(policy: Policy, schema: Schema, table: Table, family: Family, where: str, reads: set[str]) -> tuple[Hold, ...]:
+    found: list[Hold] = []
+    for place, hold in enumerate(policy.holds):
+        here = f"holds[{place}]"
+        held = found_table(schema, hold.table, here)
+        condition = parse_condition(hold.where, held.name, f"{here}: where")
+        names = check_names(condition, schema, held)
+        if held.name in family.deep:
+            raise Refused(
+                f"{where}: a held row of {held.name!r} could go or change with a row of {table.name!r} over more than one level of foreign "
+                f"keys, which the hold does not see; delete the tables between them by rules of their own, or disable this rule.",
+                "policy",
+            )
+        if held.name == table.name:
+            reads |= set(names.tables)
+            found.append(Hold(condition.text))
+        for key in family.followers:
+            if key.child == held.name:
+                reads |= {held.name, *names.tables}
+                reference = as_reference(key, table)
+                text = rewritten(condition, "retention_child") if reference.own_key else condition.text
+                found.append(Hold(text, reference))
+    return tuple(found)
+
+
+def _newest(rule: Rule, table: Table, where: str, reads: set[str]) -> Newest | None:
+    if rule.keep_newest is None:
+        return None
+    per = tuple(found_column(table, c, where, "keep_newest column").name for c in rule.keep_newest.per)
+    by_names = rule.keep_newest.by or (rule.age.columns if rule.age is not None else ())
+    by = tuple(found_column(table, c, where, "keep_newest column").name for c in by_names)
+    unique = _newest_index(table, per, by)
+    if unique is None:
+        columns = ", ".join(name(c) for c in (*per, *by))
+        index = name(f"{table.name}_{'_'.join((*per, *by))}")
+        raise Refused(
+            f"{where}: keep_newest needs an index to find the newest rows of a group without counting it; "
+            f"create one: CREATE INDEX {index} ON {name(table.name)} ({columns}).",
+            "schema",
+        )
+    reads.add(table.name)
+    only = None
+    if rule.only is not None:
+        only = rewritten(parse_condition(rule.only, table.name, f"{where}: only"), NEWER)
+    return Newest(rule.keep_newest.rows, per, by, () if unique else identity(table), only)
+
+
+def _newest_index(table: Table, per: tuple[str, ...], by: tuple[str, ...]) -> bool | None:
+    """Whether the index over (per, by) is unique; None where there is none."""
+    if not per and by == (table.integer_pk,):
+        return True
+    answers: list[bool] = []
+    for index in table.indexes:
+        columns = tuple(c.name or "" for c in index.columns)
+        order = columns[len(per) : len(per) + len(by)]
+        directions = {c.descending for c in index.columns[len(per) : len(per) + len(by)]}
+        if not index.partial and {fold(c) for c in columns[: len(per)]} == {fold(c) for c in per} and order == by and len(directions) <= 1:
+            answers.append(index.unique and len(columns) == len(per) + len(by))
+    return None if not answers else any(answers)
+
+
+def _guarded(table: Table, age: Age | None, tenant: TenantKeep | None, named: tuple[str, ...]) -> tuple[str, ...]:
+    """The columns that chunk mode compares: those that decide, and those that name the row."""
+    chosen = [*table.primary_key, *(age.columns if age else ()), *((tenant.column,) if tenant else ()), *named]
+    return tuple(c.name for c in table.columns if c.name in chosen)
+
+
+def _notes(table: Table, family: Family, reads: frozenset[str]) -> tuple[str, ...]:
+    notes: list[str] = []
+    both = (family.feeds - {table.name}) & reads
+    if both:
+        notes.append(f"deleting from {table.name} also changes {', '.join(sorted(both))}, which the condition reads")
+    if family.followers:
+        followers = sorted({f"{k.child} ({k.on_delete})" for k in family.followers})
+        notes.append(f"rows of {', '.join(followers)} go or change with their parent")
+    return tuple(notes)

@@ -1,0 +1,110 @@
+"""Which walk a rule takes, and why.
+
+The rule, in this order:
+1. The policy's `walk`, if the table offers it.
+2. An index led by the age, if all of this holds: the rule has one age column whose form is stored in time order; the index is whole, not
+   partial; no tenant's keep can be shorter than a stated `shortest`; the rule is not `ordered` (which makes the rowid walk just as
+   cheap). Such a walk reads only what is older than the newest cutoff, while a rowid walk reads the kept history once a traversal.
+3. The primary key of a WITHOUT ROWID table, the rowid of any other.
+"""
+
+from __future__ import annotations
+
+from ..errors import PolicyError, Refused
+from ..policy.models import Policy, Rule
+from ..schema.keys import Key, age_index_keys, primary_key, rowid_key
+from ..schema.model import Table
+from ..statements.ages import age_format
+from ..statements.pages import Walk
+from ..statements.quoting import name
+
+__all__ = ["choose_walk"]
+
+
+def choose_walk(rule: Rule, policy: Policy, table: Table, where: str) -> tuple[Walk, str]:
+    """The walk and a sentence why. Raises PolicyError for a walk that the table does not offer, Refused where there is none at all."""
+    if rule.walk is not None:
+        return _fixed(rule, table, where), "the policy says so"
+    suited = _suited(rule, policy, table)
+    if isinstance(suited, Key):
+        return _index(suited), f"index {suited.index!r} is led by the age: kept rows are not read"
+    key = rowid_key(table)
+    if key is not None:
+        return _rowid(key), suited
+    key = primary_key(table)
+    if key is not None:
+        return _primary(key), suited
+    if table.without_rowid:
+        raise Refused(f"{where}: the primary key of {table.name!r} mixes rising and falling columns, so no range of it can be sought.", "schema")
+    raise Refused(
+        f"{where}: the columns of {table.name!r} hide all three names of its rowid, so its rows cannot be visited in order; "
+        f"give it an INTEGER PRIMARY KEY.",
+        "schema",
+    )
+
+
+def _suited(rule: Rule, policy: Policy, table: Table) -> Key | str:
+    """The index that pays, or why none does."""
+    if rule.age is None:
+        return "the rule has no age"
+    if len(rule.age.columns) > 1:
+        return "the age stands in several columns"
+    if rule.ordered:
+        return "ordered: the walk stops at the first page of young rows"
+    if rule.tenant is not None and (policy.tenants is None or policy.tenants.shortest is None):
+        return "a tenant's keep has no shortest bound, so an index walk would have no end"
+    keys = [k for k in _candidates(rule, table) if k.where is None]
+    return keys[0] if keys else "no whole index in time order is led by the age"
+
+
+def _candidates(rule: Rule, table: Table) -> list[Key]:
+    """Indexes led by the age that stand in time order."""
+    assert rule.age is not None
+    order = age_format(rule.age.format).order
+    found: list[Key] = []
+    for key in age_index_keys(table, rule.age.columns[0]):
+        first = key.columns[0]
+        numbers = order == "number" and first.affinity != "TEXT"
+        texts = order == "text" and first.collation == "BINARY"
+        if numbers or texts:
+            found.append(key)
+    return found
+
+
+def _fixed(rule: Rule, table: Table, where: str) -> Walk:
+    walk = rule.walk
+    assert walk is not None
+    if walk.kind == "rowid":
+        key = rowid_key(table)
+        if key is None:
+            raise PolicyError(f'{where}: walk = "rowid", but {table.name!r} has no rowid that can be reached; leave walk out.')
+        return _rowid(key)
+    if walk.kind == "primary_key":
+        key = primary_key(table)
+        if key is None:
+            raise PolicyError(f'{where}: walk = "primary_key", but {table.name!r} is no WITHOUT ROWID table; leave walk out.')
+        return _primary(key)
+    low = (walk.index or "").lower()
+    if not any((i.name or "").lower() == low for i in table.indexes):
+        raise PolicyError(f"{where}: there is no index {walk.index!r} on {table.name!r}; name one that is, or leave walk out.")
+    key = next((k for k in _candidates(rule, table) if (k.index or "").lower() == low), None)
+    if key is None or rule.age is None or len(rule.age.columns) > 1:
+        raise Refused(
+            f"{where}: index {walk.index!r} cannot carry the walk: it must rise, be led by the rule's one age column in time order, have no "
+            f"NULL in later columns, and be unique or of the age alone; leave walk out.",
+            "schema",
+        )
+    return _index(key)
+
+
+def _rowid(key: Key) -> Walk:
+    return Walk("rowid", (key.columns[0].name,), "NOT INDEXED", integers=True)
+
+
+def _primary(key: Key) -> Walk:
+    return Walk("primary_key", tuple(c.name for c in key.columns))
+
+
+def _index(key: Key) -> Walk:
+    hint = f"INDEXED BY {name(key.index or '')}"
+    return Walk("index", tuple(c.name for c in key.columns), hint, key.where, ties=key.tie, by_age=True, index=key.index)
