@@ -137,6 +137,6 @@ def _pass(db: apsw.Connection, rule: dict[str, Any], hold: str, now: datetime) -
 def _delete(db: apsw.Connection, table: str, key: list[str], name: list[Any]) -> int:
     try:
         db.execute(f'DELETE FROM "{table}" WHERE ' + " AND ".join(f"{k} IS ?" for k in key), name)
-    except (apsw.ConstraintError, apsw.SQLError):
-        return 0  # something still refers to it, or a trigger refuses
+    except (apsw.ConstraintError, apsw.SQLError, apsw.CorruptError):
+        return 0  # something still refers to it, a trigger refuses, or a full-text index is out of step
     return db.changes()

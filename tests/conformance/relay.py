@@ -12,6 +12,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
+from functools import cache
 from itertools import count
 from typing import Any, NoReturn
 
@@ -220,6 +221,7 @@ def expected_left(db: apsw.Connection, now: datetime = NOW, keeps: Keeps = Keeps
     now_ms = int(now.timestamp() * 1000)
     documents = dict(db.execute("SELECT id, retention FROM workspaces"))
 
+    @cache
     def cutoff_ms(ws: str, setting: str, default: int | None) -> int | None:
         days = tenant_days(documents.get(ws), setting, default)
         return None if days is None else math.floor(now_ms - days * DAY * 1000)

@@ -7,6 +7,7 @@ import apsw
 import pytest
 
 from retention.errors import PolicyError
+from retention.policy.load import parse
 from retention.presets import preset, presets, statements
 
 OURS = ("celery", "django", "relay")
@@ -32,6 +33,11 @@ def test_an_unknown_name_is_refused_with_the_known_ones() -> None:
         preset("relais")
     with pytest.raises(PolicyError, match=r"'\.\./presets/relay'"):
         preset("../presets/relay")
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_the_policy_is_read(name: str) -> None:
+    assert [r.name for r in parse(preset(name).policy).rules] == [r["name"] for r in rules(name)]
 
 
 @pytest.mark.parametrize("name", OURS)
