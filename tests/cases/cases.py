@@ -417,7 +417,7 @@ TRIGGERS = (
         " INSERT INTO atom_fts (rowid, body) VALUES (new.id, new.body); END;"
         "CREATE TRIGGER atom_ad AFTER DELETE ON atom BEGIN"
         " INSERT INTO atom_fts (atom_fts, rowid, body) VALUES ('delete', old.id, old.body); END;"
-        f"INSERT INTO atom VALUES (1, 'red fox', {OLD}), (2, 'blue hare', {OLD}), (3, 'green owl', NULL);",
+        f"INSERT INTO atom VALUES (1, 'red fox', {OLD}), (2, 'blue hare', {OLD}), (3, 'green owl', {FRESH});",
         rule("atom"),
         {"atom": {1, 2, 3}},
         "failed",
