@@ -177,11 +177,10 @@ class SQLite:
         stop = math.inf if timeout is None else started + timeout
         self._wait.allow(min(started + self._busy_seconds, stop))
         self._writing = batch.writes
-        self._interrupt_at(stop)
         in_transaction = batch.writes and (len(batch.statements) > 1 or batch.max_changes is not None)
         before = self._connection.total_changes()
         try:
-            answers = self._transaction(batch) if in_transaction else [self._send(s) for s in batch.statements]
+            answers = self._transaction(batch, stop) if in_transaction else self._autocommit(batch, stop)
         except (*FAILURES, HostError) as error:
             kept = 0 if in_transaction else self._connection.total_changes() - before
             raise host_error(
@@ -199,12 +198,18 @@ class SQLite:
             self._wal.tend()
         return [Result(a.rows, a.changes, a.total_changes, a.cascaded, seconds=seconds) for a in answers]
 
-    def _transaction(self, batch: Batch) -> list[_Answer]:
+    def _autocommit(self, batch: Batch, stop: float) -> list[_Answer]:
+        self._interrupt_at(stop)
+        return [self._send(statement) for statement in batch.statements]
+
+    def _transaction(self, batch: Batch, stop: float) -> list[_Answer]:
         con, before = self._connection, self._connection.total_changes()
         answers: list[_Answer] = []
         most = math.inf if batch.max_changes is None else batch.max_changes
-        self._begin()
         try:
+            # Only then the clock: a BEGIN that is interrupted has failed and begun all the same.
+            self._begin()
+            self._interrupt_at(stop)
             for statement in batch.statements:
                 answers.append(self._send(statement, by_table=batch.max_changes is not None))
                 if (changed := con.total_changes() - before) > most:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from contextlib import contextmanager
+from itertools import pairwise
 
 import apsw
 import pytest
@@ -276,7 +277,7 @@ def test_a_restart_in_vain_is_repeated_after_1_2_4_seconds(tmp_path, small, monk
         for _ in range(80):
             host.execute(write(FILL))
             clock[0] += 0.1
-    gaps = [b - a for a, b in zip(restarts, restarts[1:], strict=False)]
+    gaps = [b - a for a, b in pairwise(restarts)]
     assert [round(gap) for gap in gaps] == [1, 2, 4]
 
 
@@ -310,9 +311,7 @@ def test_the_close_leaves_little_for_the_last_checkpoint(tmp_path):
     other = apsw.Connection(str(path))
     with SQLite(path) as host:
         host.execute(write(FILL))
-    assert other.wal_checkpoint("main", apsw.SQLITE_CHECKPOINT_PASSIVE)[0] == other.wal_checkpoint("main", apsw.SQLITE_CHECKPOINT_PASSIVE)[1]
-    data = path.read_bytes()
-    assert len(data) > 300_000, "the pages are in the file"
+    assert len(path.read_bytes()) > 300_000, "the pages are in the file although another connection is still open"
     other.close()
 
 
