@@ -96,7 +96,8 @@ def rewritten(condition: Condition, alias: str) -> str:
 
 
 def _message(where_from: str, reason: ValueError) -> str:
-    return f"{where_from}: {reason}." if where_from else f"{reason}."
+    text = str(reason)
+    return (f"{where_from}: " if where_from else "") + text + ("" if text.endswith("?") else ".")
 
 
 def _start(node: exp.Expr) -> int:
@@ -158,8 +159,11 @@ def _tree(text: str) -> exp.Select:
     root = statements[0] if len(statements) == 1 else None
     where = root.args.get("where") if isinstance(root, exp.Select) else None
     others = [key for key, value in root.args.items() if value and key not in ("where", "expressions")] if root else []
-    if not isinstance(root, exp.Select) or where is None or others or not isinstance(where.this, exp.Paren):
+    # Around a subquery that stands alone, sqlglot makes the parentheses another subquery.
+    if not isinstance(root, exp.Select) or where is None or others or not isinstance(where.this, exp.Paren | exp.Subquery):
         raise ValueError(f"is more than one expression; {rewrite}")
+    if isinstance(where.this.this, exp.Query) and not isinstance(where.this.this, exp.Subquery):
+        raise ValueError("is a statement, not a condition; write EXISTS (SELECT ...), or compare a subquery with something")
     return root
 
 

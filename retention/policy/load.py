@@ -82,7 +82,7 @@ def _place(path: Path, data: Any) -> str:
             continue
         data = data.get(part) if isinstance(data, Mapping) else None  # type: ignore[reportUnknownVariableType]
         separator = "" if not place else ": " if place.endswith(('"', "]")) else "."
-        place += separator + part
+        place += separator + (part or '""')
     return place
 
 

@@ -219,7 +219,10 @@ class _Reader:
                 self.expression(join.args["on"], inner, ctes)
         for part in node.iter_expressions():
             if part.arg_key not in ("with_", "from_", "joins"):
+                before = len(self.uses)
                 self.expression(part, inner, ctes)
+                if part.arg_key == "expressions" and sources:
+                    _check_selected(self.uses[before:], len(scopes))
         return _results(node, sources)
 
     def common(self, node: exp.Expr, scopes: _Scopes, ctes: _Tables) -> _Tables:
@@ -266,13 +269,21 @@ class _Reader:
                 raise NameFault(f"uses {node.name}, which {having[0].alias} and {having[1].alias} both have; write the table before it")
             if having:
                 outer = any(source.has(column) for other in scopes[:depth] for source in other.sources)
-                self.uses.append(_Use(node, having[0], depth, outer and not qualifier))
+                self.uses.append(_Use(node, having[0], depth, outer and not qualifier and having[0].alias != ""))
                 return
             if qualifier and called:
                 break
             if not qualifier and column in scope.results:
                 return
         raise NameFault(_unknown(node, scopes))
+
+
+def _check_selected(uses: list[_Use], depth: int) -> None:
+    """`id IN (SELECT id FROM u)` is true of every row where u has no id: SQLite takes the row's own."""
+    stray = next((use for use in uses if use.depth < depth and not use.node.table), None)
+    if stray is not None:
+        name, alias = stray.node.name, stray.source.alias
+        raise NameFault(f"selects {name} in a subquery whose tables have no such column, so it means {alias}.{name}; name the right one")
 
 
 def _results(node: exp.Select, sources: tuple[_Source, ...]) -> frozenset[str] | None:
@@ -308,6 +319,10 @@ def _beneath(table: Table, schema: Schema, seen: frozenset[str]) -> set[str]:
         statement = sqlglot.parse_one(table.sql or "", dialect="sqlite")
     except (SqlglotError, RecursionError):
         return set(schema.tables)
-    named = {schema.table(part.name) for part in statement.find_all(exp.Table)}
+    # The view's own name stands as a table in its CREATE, before the query.
+    query = statement.args.get("expression") if isinstance(statement, exp.Create) else None
+    named = {schema.table(part.name) for part in query.find_all(exp.Table)} if isinstance(query, exp.Expr) else set[Table | None]()
+    if not any(named):
+        return set(schema.tables)
     inner = [part for part in named if part is not None and part.name not in seen | {table.name}]
     return {name for part in inner for name in _beneath(part, schema, seen | {table.name})}
