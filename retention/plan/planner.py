@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator
 from dataclasses import replace
 
@@ -12,8 +13,8 @@ from ..schema.model import Schema
 from ..schema.reader import read
 from ..statements.ages import MAX_MS
 from ..steps import Batch, Result, Statement, Step
-from .gate import explain, plausibility
-from .model import Plan
+from .gate import explain, plausibility, samples
+from .model import Plan, RulePlan
 from .rules import compile_rule
 
 __all__ = ["check_clock", "make_plan"]
@@ -29,7 +30,13 @@ def check_clock(now_ms: int) -> None:
 
 
 def make_plan(
-    policy: Policy, host: Capabilities, now_ms: int, clock_ms: int | None = None, schema: Schema | None = None
+    policy: Policy,
+    host: Capabilities,
+    now_ms: int,
+    clock_ms: int | None = None,
+    schema: Schema | None = None,
+    statements: float = math.inf,
+    sent: int = 0,
 ) -> Generator[Step, list[Result] | None, Plan]:
     """Compile a policy for a database.
 
@@ -39,6 +46,7 @@ def make_plan(
         now_ms: the run's clock, ms since 1970.
         clock_ms: our real clock, to be compared with a remote host's; None to leave that out.
         schema: the live schema, where it has just been read.
+        statements: how many the run may send in all; `sent` are sent already (opening the database).
 
     Raises:
         PolicyError, Refused: see `compile_rule`, `explain` and `plausibility`.
@@ -48,10 +56,20 @@ def make_plan(
     warnings: list[str] = []
     if host.remote and clock_ms is not None:
         yield from _compare_clocks(clock_ms, host)
+    schema_given = schema
     if schema is None:
         schema = yield from read(host)
     compiled = [compile_rule(rule, policy, schema, host) for rule in policy.rules if rule.enabled]
     plausible = {rule.name: rule.plausible for rule in policy.rules}
+    before = sent + (schema_given is None) + (host.remote and clock_ms is not None)
+    planned = before + sum(_planning_cost(rule, plausible[rule.name], now_ms) for rule in compiled)
+    plan = Plan(host, schema.fingerprint, tuple(compiled), planned)
+    if statements < planned + plan.smallest:
+        raise Refused(
+            f"{statements:.0f} statements are too few: planning takes {planned} and one page up to {plan.smallest}; "
+            f"allow at least {planned + plan.smallest}.",
+            "policy",
+        )
     for place, rule in enumerate(compiled):
         where = f'rule "{rule.name}"'
         if rule.never:
@@ -61,7 +79,11 @@ def make_plan(
             yield from plausibility(rule, now_ms, where)
         compiled[place] = replace(rule, plans=plans)
         warnings += [f"{where}: {note}" for note in rule.notes if "condition reads" in note]
-    return Plan(host, schema.fingerprint, tuple(compiled), warnings=tuple(warnings))
+    return replace(plan, rules=tuple(compiled), warnings=tuple(warnings))
+
+
+def _planning_cost(rule: RulePlan, plausible: bool, now_ms: int) -> int:
+    return 0 if rule.never else len(samples(rule, now_ms)) + (plausible and rule.shape.age is not None)
 
 
 def _compare_clocks(clock_ms: int, host: Capabilities) -> Generator[Step, list[Result] | None, None]:

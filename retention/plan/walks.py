@@ -90,8 +90,8 @@ def _fixed(rule: Rule, table: Table, where: str) -> Walk:
     key = next((k for k in _candidates(rule, table) if (k.index or "").lower() == low), None)
     if key is None or rule.age is None or len(rule.age.columns) > 1:
         raise Refused(
-            f"{where}: index {walk.index!r} cannot carry the walk: it must rise, be led by the rule's one age column in time order, have no "
-            f"NULL in later columns, and be unique or of the age alone; leave walk out.",
+            f"{where}: index {walk.index!r} cannot carry the walk: it must rise, be led by the rule's one age column in time order, "
+            f"have no NULL in later columns, and be unique or of the age alone; leave walk out.",
             "schema",
         )
     return _index(key)

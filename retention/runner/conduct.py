@@ -1,0 +1,102 @@
+"""The one body that both runners share: it drives an engine, and is the only place that times, counts, charges, paces and retries.
+
+It does no I/O itself. It yields actions, `Execute`, `Store`, `Keep` and `Sleep`, which a synchronous or an asynchronous driver performs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from ..capabilities import Capabilities
+from ..engine.budget import Budget
+from ..errors import HostError
+from ..steps import Archive, Batch, Engine, Result, Save, Step
+
+__all__ = ["Action", "Conducted", "Execute", "Observer", "Sleep", "conduct"]
+
+R = TypeVar("R")
+
+GRACE_S = 1.0
+"""A page that a save has announced is run even if the save used up the deadline; its statements then have so long."""
+
+BUSY_S = 5.0
+"""Another connection's lock is waited for so long in all, before a run ends busy: SQLite's usual busy timeout."""
+
+BUSY_PAUSE_S = 0.02
+"""Between two attempts outside the lock, where the host names no wait of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Execute:
+    """Send a batch; `timeout` is in seconds."""
+
+    batch: Batch
+    timeout: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Sleep:
+    """Wait, outside any lock."""
+
+    seconds: float
+
+
+Action = Execute | Save | Archive | Sleep
+Conducted = Generator[Action, Any, R]
+Observer = Callable[[Step, Sequence[Result] | HostError | None, float], None]
+"""Called after each step with the step, its answer, and the seconds it took."""
+
+
+def conduct(
+    engine: Engine[R],
+    host: Capabilities,
+    budget: Budget,
+    clock: Callable[[], float],
+    observers: Sequence[Observer] = (),
+) -> Conducted[R]:
+    """Drive an engine to its end. Returns what the engine returns; an error that the engine does not handle is raised."""
+    answer: list[Result] | None = None
+    failure: HostError | None = None
+    while True:
+        budget.now = clock()
+        try:
+            step = engine.send(answer) if failure is None else engine.throw(failure)
+        except StopIteration as stop:
+            return stop.value
+        answer, failure = None, None
+        began = clock()
+        try:
+            if isinstance(step, Batch):
+                answer = yield from _execute(step, host, budget, clock)
+            else:
+                yield step
+        except HostError as error:
+            failure = error
+        took = clock() - began
+        for observer in observers:
+            observer(step, failure or answer, took)
+
+
+def _execute(batch: Batch, host: Capabilities, budget: Budget, clock: Callable[[], float]) -> Conducted[list[Result]]:
+    """Execute a batch, and charge it. Only a batch that certainly did nothing, or may be repeated, is sent again."""
+    waiting_until = clock() + BUSY_S
+    cost = host.cost(batch)
+    while True:
+        now = clock()
+        timeout = None if budget.deadline == float("inf") else max(budget.deadline - now, GRACE_S)
+        budget.used += cost
+        try:
+            results: Sequence[Result] = yield Execute(batch, timeout)
+        except HostError as error:
+            pause = error.retry_after if error.retry_after is not None else BUSY_PAUSE_S
+            again = error.kind == "busy" and error.applied is False and clock() + pause < min(waiting_until, budget.deadline)
+            if not again or budget.used + cost > budget.statements:
+                raise
+            yield Sleep(pause)
+            continue
+        for result in results:
+            budget.read += result.rows_read or 0
+            budget.written += result.rows_written or 0
+        return list(results)

@@ -1,0 +1,315 @@
+"""`run`, `arun` and `plan`: a policy carried out on a database."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, cast
+
+from ..archive.base import Sink
+from ..archive.jsonl import JsonLines
+from ..engine.budget import Budget, Why
+from ..engine.prune import Pass, Pruner, instant
+from ..engine.receipt import Outcome, Receipt, Statements
+from ..errors import HostError, PolicyError, Refused
+from ..hosts import open_host
+from ..hosts.base import AsyncHost, Host
+from ..plan.model import Plan
+from ..plan.planner import check_clock, make_plan
+from ..policy.load import from_dict, load, parse
+from ..policy.models import Limits, Policy
+from ..steps import Batch, Result, Step
+from ..stores.base import CursorStore, MemoryStore
+from .conduct import Conducted, Observer, conduct
+from .drive import adrive, drive
+
+__all__ = ["Now", "Session", "arun", "as_policy", "milliseconds", "plan", "run"]
+
+Database = Any  # a path, an apsw.Connection, or a Host
+Now = datetime | int | str | None
+"""A run's clock: an aware datetime, ms since 1970, `2026-09-09T14:00:00Z`, or None for the real one."""
+
+
+def run(
+    db: str | os.PathLike[str] | Host | Any,
+    policy: Policy | Mapping[str, Any] | str | os.PathLike[str],
+    *,
+    store: CursorStore | None = None,
+    limits: Limits | Mapping[str, Any] | None = None,
+    now: Now = None,
+    until_done: bool = False,
+    archives: Mapping[str, Sink] | None = None,
+    on_step: Observer | Sequence[Observer] = (),
+    stop: Callable[[], bool] | None = None,
+    plan: Plan | None = None,
+) -> Receipt:
+    """Carry out a policy once: each rule makes at most one traversal, within the limits.
+
+    Args:
+        db: a path, `d1://...`, `libsql://...`, an open apsw connection, or a host. What this call opens it closes.
+        policy: a `Policy`, a dictionary of the file's shape, a path to a TOML file, or TOML text.
+        store: where the checkpoint lives between runs; None keeps nothing, so that every run begins anew.
+        limits: replace the policy's `[limits]`, key by key: `{"statements": 50, "deadline": "10s"}`.
+        now: the run's clock.
+        until_done: repeat passes until nothing is left to do; statement and row limits hold for each pass, the deadline for the call.
+        archives: by rule name, where its rows go before they are deleted; default: JSON lines at the rule's `archive`.
+        on_step: called after each step with (step, results or error or None, seconds).
+        stop: asked before each page; True ends the run with why `"paused"`.
+        plan: what `plan(...)` returned for the same policy and database, to leave planning out.
+
+    Returns:
+        the receipt, whatever happened: a refusal is `outcome = "refused"`, a database that failed `"failed"` or `"busy"`.
+
+    Raises:
+        PolicyError: the policy, the limits or the database's name are wrong; nothing was read or changed.
+        HostError: the database could not be opened.
+    """
+    session = Session.start(policy, limits, now, archives, on_step, stop)
+    with _opened(db, session.policy, readonly=False) as host:
+        return drive(session.conducted(host, store, until_done, plan), host, store or MemoryStore(), session.sinks)
+
+
+async def arun(
+    db: str | os.PathLike[str] | Host | AsyncHost | Any,
+    policy: Policy | Mapping[str, Any] | str | os.PathLike[str],
+    *,
+    store: CursorStore | None = None,
+    limits: Limits | Mapping[str, Any] | None = None,
+    now: Now = None,
+    until_done: bool = False,
+    archives: Mapping[str, Sink] | None = None,
+    on_step: Observer | Sequence[Observer] = (),
+    stop: Callable[[], bool] | None = None,
+    plan: Plan | None = None,
+) -> Receipt:
+    """`run`, awaited. A file is worked on in a thread, one call at a time; remote hosts await the network."""
+    session = Session.start(policy, limits, now, archives, on_step, stop)
+    host = db if hasattr(db, "execute") and hasattr(db, "capabilities") else await asyncio.to_thread(_open, db, session.policy, False)
+    threaded = host if asyncio.iscoroutinefunction(host.execute) else _Threaded(host)
+    try:
+        conducted = session.conducted(threaded, store, until_done, plan)
+        return await adrive(conducted, threaded, store or MemoryStore(), session.sinks)
+    finally:
+        if host is not db:
+            host.close()
+
+
+def plan(
+    db: str | os.PathLike[str] | Host | Any,
+    policy: Policy | Mapping[str, Any] | str | os.PathLike[str],
+    *,
+    now: Now = None,
+) -> Plan:
+    """Compile a policy for a database: what `run` would send, and what it may cost. Nothing is deleted.
+
+    Raises:
+        PolicyError, Refused, HostError: see the message.
+    """
+    session = Session.start(policy, None, now, None, (), None)
+    with _opened(db, session.policy, readonly=True) as host:
+        engine = make_plan(session.policy, host.capabilities, session.now_ms, session.clock_ms, sent=_setup(host))
+        return drive(conduct(engine, host.capabilities, Budget(), time.monotonic), host, MemoryStore(), {})
+
+
+@dataclass(slots=True)
+class Session:
+    """One call: what it was given, in the engine's terms."""
+
+    policy: Policy
+    now_ms: int
+    clock_ms: int | None
+    sinks: dict[str, Sink]
+    observers: list[Observer] = field(default_factory=list[Observer])
+    stop: Callable[[], bool] | None = None
+    pruner: Pruner | None = None
+
+    @classmethod
+    def start(
+        cls,
+        policy: Policy | Mapping[str, Any] | str | os.PathLike[str],
+        limits: Limits | Mapping[str, Any] | None,
+        now: Now,
+        archives: Mapping[str, Sink] | None,
+        on_step: Observer | Sequence[Observer],
+        stop: Callable[[], bool] | None,
+    ) -> Session:
+        checked = as_policy(policy)
+        if limits is not None:
+            checked = checked.model_copy(update={"limits": _limits(checked.limits, limits)})
+        real = time.time_ns() // 1_000_000
+        now_ms = real if now is None else milliseconds(now)
+        check_clock(now_ms)
+        sinks = dict(archives or {})
+        for rule in checked.rules:
+            if rule.enabled and rule.archive is not None:
+                sinks.setdefault(rule.name, JsonLines(rule.archive))
+        observers = [on_step] if callable(on_step) else list(on_step)
+        return cls(checked, now_ms, real if now is None else None, sinks, observers, stop)
+
+    def conducted(self, host: Host | AsyncHost, store: CursorStore | None, until_done: bool, plan: Plan | None) -> Conducted[Receipt]:
+        """The whole call as actions: planning, then passes."""
+        clock, began = time.monotonic, time.monotonic()
+        limits = self.policy.limits
+        budget = Budget(
+            statements=math.inf if limits.statements is None else limits.statements,
+            deadline=math.inf if limits.deadline is None else began + limits.deadline / 1000,
+            rows_read=math.inf if limits.rows_read is None else limits.rows_read,
+            rows_written=math.inf if limits.rows_written is None else limits.rows_written,
+            used=_setup(host),
+        )
+        counted = Statements(limit=limits.statements)
+        receipt = Receipt("failed", "error", instant(self.now_ms), statements=counted)
+        try:
+            if plan is None:
+                engine = make_plan(
+                    self.policy, host.capabilities, self.now_ms, self.clock_ms, statements=budget.statements, sent=budget.used
+                )
+                plan = yield from conduct(engine, host.capabilities, budget, clock, self.observers)
+            counted.planning = budget.used
+            counted.ceiling = _ceiling(budget.used, plan, limits.statements)
+            document = store.load() if store is not None else None
+            self.pruner = Pruner(plan, self.now_ms, budget, document, receipt.rules, receipt.warnings)
+            observers = [*self.observers, self._watch(host, budget)]
+            receipt.passes = 0
+            while True:
+                before = self.pruner.document
+                receipt.passes += 1
+                ended = yield from conduct(self.pruner.run_pass(), host.capabilities, budget, clock, observers)
+                _charge(counted, budget)
+                receipt.outcome, receipt.why = ended.outcome, ended.why
+                if ended.message:
+                    receipt.warnings.append(ended.message)
+                if not until_done or not _goes_on(ended, before != self.pruner.document):
+                    break
+                budget.used = budget.read = budget.written = 0
+        except Refused as error:
+            _end(receipt, "refused", error.why, str(error))
+        except HostError as error:
+            _end(receipt, "busy" if error.retryable else "failed", "locked" if error.kind == "busy" else "error", str(error))
+        _charge(counted, budget)
+        for sink in self.sinks.values():
+            sink.close()
+        receipt.elapsed_s = round(clock() - began, 6)
+        return receipt
+
+    def _watch(self, host: Host | AsyncHost, budget: Budget) -> Observer:
+        """Reasons to stop that only the runner can see."""
+
+        def watch(step: Step, _answer: Sequence[Result] | HostError | None, _seconds: float) -> None:
+            if self.stop is not None and self.stop():
+                budget.halt = "paused"
+            elif isinstance(step, Batch) and step.writes and getattr(host, "wal_bytes", 0) > self.policy.limits.wal_bytes:
+                budget.halt = "wal"
+
+        return watch
+
+
+def _goes_on(ended: Pass, moved: bool) -> bool:
+    """Whether `--until-done` makes another pass."""
+    if ended.outcome == "failed":
+        return ended.deleted > 0 and ended.message is None
+    own_limit = ended.why in ("finished", "statements", "pages", "rows_read", "rows_written")
+    return ended.outcome == "more" and own_limit and (moved or ended.deleted > 0)
+
+
+def _charge(counted: Statements, budget: Budget) -> None:
+    """Add a pass's statements once."""
+    counted.used = max(counted.used, budget.used)
+    counted.total += budget.used
+    budget.used = 0
+
+
+def _ceiling(planning: int, plan: Plan, limit: int | None) -> int | None:
+    worst = None if plan.ceiling is None else planning + plan.ceiling
+    return min((n for n in (worst, limit) if n is not None), default=None)
+
+
+def _end(receipt: Receipt, outcome: Outcome, why: Why, message: str) -> None:
+    receipt.outcome, receipt.why = outcome, why
+    receipt.warnings.append(message)
+
+
+def as_policy(policy: Policy | Mapping[str, Any] | str | os.PathLike[str]) -> Policy:
+    """A policy from any form of it. Raises PolicyError."""
+    if isinstance(policy, Policy):
+        return policy
+    if isinstance(policy, Mapping):
+        return from_dict(policy)
+    if isinstance(policy, str) and ("\n" in policy or "=" in policy):
+        return parse(policy)
+    return load(Path(policy))
+
+
+def _limits(base: Limits, given: Limits | Mapping[str, Any]) -> Limits:
+    if isinstance(given, Limits):
+        return given
+    checked = Limits(**given)
+    return base.model_copy(update={key: getattr(checked, key) for key in given})
+
+
+def milliseconds(now: datetime | int | str) -> int:
+    """A clock reading as ms since 1970. Raises PolicyError for what is none."""
+    if not isinstance(now, int | str | datetime) or isinstance(now, bool):
+        raise PolicyError(f"the clock {now!r} is not a time; give a datetime, whole ms since 1970, or text like 2026-09-09T14:00:00Z.")
+    if isinstance(now, int):
+        return now
+    if isinstance(now, str):
+        try:
+            now = datetime.fromisoformat(now)
+        except ValueError:
+            raise PolicyError(f"{now!r} is not a time; write it like 2026-09-09T14:00:00Z.") from None
+    if now.tzinfo is None:
+        now = now.replace(tzinfo=UTC)
+    return (now - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(milliseconds=1)
+
+
+def _setup(host: Host | AsyncHost) -> int:
+    """Statements that opening the database took."""
+    return int(getattr(host, "setup_statements", 0))
+
+
+def _open(db: Any, policy: Policy, readonly: bool) -> Host:
+    if isinstance(db, str | os.PathLike):
+        return open_host(os.fspath(cast("str", db)), readonly=readonly, foreign_keys=policy.foreign_keys)
+    from ..hosts.sqlite import SQLite
+
+    return SQLite(db, readonly=readonly, foreign_keys=policy.foreign_keys)
+
+
+class _opened:
+    """A host for the length of a call: the caller's own, or one that is closed at the end."""
+
+    def __init__(self, db: Any, policy: Policy, *, readonly: bool) -> None:
+        self._own = not (hasattr(db, "execute") and hasattr(db, "capabilities"))
+        self._host: Host = _open(db, policy, readonly) if self._own else db
+
+    def __enter__(self) -> Host:
+        return self._host
+
+    def __exit__(self, *_: object) -> None:
+        if self._own:
+            self._host.close()
+
+
+class _Threaded:
+    """A synchronous host, awaited."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self.name = host.name
+        self.capabilities = host.capabilities
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._host, name)
+
+    async def execute(self, batch: Batch, timeout: float | None = None) -> Sequence[Result]:
+        return await asyncio.to_thread(self._host.execute, batch, timeout)
+
+    async def aclose(self) -> None:
+        self._host.close()
