@@ -17,7 +17,7 @@ __all__ = [
     "column_collations",
     "deferrals",
     "index_where",
-    "not_null_columns",
+    "not_null_terms",
     "trigger_event",
     "trigger_writes",
     "virtual_module",
@@ -75,20 +75,15 @@ def index_where(sql: str) -> str | None:
     return None if where is None or where + 1 == len(parts) else sql[parts[where + 1].start : parts[-1].end]
 
 
-def not_null_columns(where: str) -> frozenset[str] | None:
-    """The folded columns of a condition that is nothing but `column IS NOT NULL`, joined by AND; None for any other condition."""
-    columns: set[str] = set()
-    rest = tokens(where)
-    while rest:
-        name, words = rest[0], [token.keyword for token in rest[1:4]]
-        length = 4 if words == ["IS", "NOT", "NULL"] else 3 if words[:2] == ["NOT", "NULL"] else 2 if words[:1] == ["NOTNULL"] else 0
-        if name.kind not in ("word", "name") or not length:
-            return None
-        columns.add(fold(name_of(name)))
-        if len(rest) > length and rest[length].keyword != "AND":
-            return None
-        rest = rest[length + 1 :]
-    return frozenset(columns)
+def not_null_terms(where: str) -> tuple[str | None, ...]:
+    """For each term that AND joins in a condition: the folded column of `column IS NOT NULL`, or None for a term of any other kind."""
+    return tuple(_not_null(term) for term in split(tokens(where), "AND", 0))
+
+
+def _not_null(term: tuple[Token, ...]) -> str | None:
+    words = " ".join(token.keyword for token in term[1:])
+    tested = words in ("IS NOT NULL", "NOT NULL", "NOTNULL") and term[0].kind in ("word", "name")
+    return fold(name_of(term[0])) if tested else None
 
 
 def trigger_event(sql: str) -> Event:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .ddl import not_null_columns
+from .ddl import not_null_terms
 from .model import Affinity, Column, ForeignKey, Index, Schema, Table, fold
 
 __all__ = ["Reach", "child_index", "is_indexed", "reach"]
@@ -64,10 +64,8 @@ def _collation(column: Column, target: Column | None, parent: Table | None) -> s
 
 
 def _serves(index: Index, needed: dict[str, str | None]) -> bool:
-    if index.partial:
-        tested = not_null_columns(index.where or "")
-        if tested is None or not tested <= needed.keys():
-            return False
+    if index.partial and not set(not_null_terms(index.where or "")) <= needed.keys():
+        return False
     length = len(index.columns) if index.unique and len(index.columns) < len(needed) else len(needed)
     prefix = {fold(part.name): part.collation for part in index.columns[:length] if part.name is not None}
     return len(prefix) == length and all(needed.get(name) == collation for name, collation in prefix.items())

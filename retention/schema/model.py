@@ -97,6 +97,7 @@ class Table:
     """A table, view, virtual or shadow table.
 
     Attributes:
+        columns: without any where SQLite cannot tell a view's or a virtual table's (a broken view, a module that is not loaded).
         rowid: the alias by which the rowid can be reached (`rowid`, `_rowid_`, `oid`, or an INTEGER PRIMARY KEY column's name where all
             three are shadowed); None for WITHOUT ROWID tables, views, and where no alias is left.
         integer_pk: the INTEGER PRIMARY KEY column that is the rowid, or None.

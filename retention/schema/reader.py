@@ -4,8 +4,8 @@ One statement is one snapshot: another connection's CREATE or DROP cannot fall b
 a budget. Its five terms are the most that D1 takes in a compound SELECT. It uses the schema's PRAGMAs only as tables, which D1 allows,
 and each row is a JSON object, in which integers arrive exactly on every host.
 
-Broken views and virtual tables whose module is not loaded have no columns here: asking for them would fail the whole statement
-(`pragma_table_list.ncol` is 0 for exactly those).
+A broken view, or a virtual table whose module is not loaded, has no columns here: asking for them would fail the whole statement.
+`pragma_table_list.ncol` is 0 for those, and beside one of those may be 0 for other views and virtual tables too, never for a table.
 """
 
 from __future__ import annotations

@@ -80,10 +80,10 @@ def name_of(token: Token) -> str:
 
 
 def split(parts: tuple[Token, ...], mark: str, depth: int) -> list[tuple[Token, ...]]:
-    """The runs of tokens between the marks that stand at `depth`."""
+    """The runs of tokens between the marks, or keywords in upper case, that stand at `depth`."""
     runs: list[list[Token]] = [[]]
     for token in parts:
-        if token.text == mark and token.depth == depth:
+        if mark in (token.text, token.keyword) and token.depth == depth:
             runs.append([])
         else:
             runs[-1].append(token)
