@@ -144,7 +144,7 @@ TIMES = (
         rule("msg", format="unix_ms"),
         {"msg": {1, 2, 3}},
         "refused",
-        message="1970",
+        message="unix_ms",
     ),
     Case(
         "milliseconds taken for seconds are refused",
@@ -444,7 +444,9 @@ TRIGGERS = (
         + series(300, f"INSERT INTO m SELECT i, i IN (7, 150), {OLD} FROM n"),
         rule("m", "page_rows = 100"),
         {"m": {7, 150}},
+        "failed",
         counts={"deleted": 298, "blocked": 2},
+        message="it is locked",
     ),
 )
 

@@ -5,7 +5,7 @@
 -- Tenants -----------------------------------------------------------------------------------------------------------
 
 CREATE TABLE workspaces (
-  id TEXT PRIMARY KEY,
+  id TEXT PRIMARY KEY NOT NULL,
   name TEXT NOT NULL,
   api_key_hash TEXT NOT NULL UNIQUE,
   system_prompt TEXT,
@@ -41,7 +41,7 @@ CREATE TABLE workspace_create_idempotency (
 );
 
 CREATE TABLE usage_records (
-  id TEXT PRIMARY KEY,
+  id TEXT PRIMARY KEY NOT NULL,
   workspace_id TEXT NOT NULL REFERENCES workspaces (id) ON DELETE CASCADE,
   period_start INTEGER NOT NULL,
   period_end INTEGER NOT NULL,
@@ -54,7 +54,7 @@ CREATE TABLE usage_records (
 );
 
 CREATE TABLE observer_tokens (
-  id TEXT PRIMARY KEY,
+  id TEXT PRIMARY KEY NOT NULL,
   workspace_id TEXT NOT NULL REFERENCES workspaces (id) ON DELETE CASCADE,
   name TEXT NOT NULL,
   description TEXT,
@@ -72,7 +72,7 @@ CREATE TABLE observer_tokens (
 );
 
 CREATE TABLE routing_configs (
-  workspace_id TEXT PRIMARY KEY REFERENCES workspaces (id) ON DELETE CASCADE,
+  workspace_id TEXT PRIMARY KEY NOT NULL REFERENCES workspaces (id) ON DELETE CASCADE,
   weights TEXT NOT NULL DEFAULT '{}',
   circuit_breaker_threshold INTEGER NOT NULL DEFAULT 3,
   circuit_breaker_cooldown_seconds INTEGER NOT NULL DEFAULT 300,
@@ -80,7 +80,7 @@ CREATE TABLE routing_configs (
 );
 
 CREATE TABLE certifications (
-  id TEXT PRIMARY KEY,
+  id TEXT PRIMARY KEY NOT NULL,
   workspace_id TEXT NOT NULL REFERENCES workspaces (id) ON DELETE CASCADE,
   agent_url TEXT NOT NULL,
   level INTEGER NOT NULL,
@@ -100,7 +100,7 @@ CREATE TABLE certifications (
 -- Agents and nodes --------------------------------------------------------------------------------------------------
 
 CREATE TABLE nodes (
-  id TEXT PRIMARY KEY,
+  id TEXT PRIMARY KEY NOT NULL,
   workspace_id TEXT NOT NULL REFERENCES workspaces (id) ON DELETE CASCADE,
   name TEXT NOT NULL,
   token_hash TEXT NOT NULL UNIQUE,
@@ -124,7 +124,7 @@ CREATE TABLE nodes (
 );
 
 CREATE TABLE node_providers (
-  id TEXT PRIMARY KEY,
+  id TEXT PRIMARY KEY NOT NULL,
   workspace_id TEXT NOT NULL REFERENCES workspaces (id) ON DELETE CASCADE,
   node_id TEXT NOT NULL REFERENCES nodes (id) ON DELETE CASCADE,
   name TEXT NOT NULL,
@@ -142,7 +142,7 @@ CREATE TABLE node_providers (
 );
 
 CREATE TABLE agents (
-  id TEXT PRIMARY KEY,
+  id TEXT PRIMARY KEY NOT NULL,
   workspace_id TEXT NOT NULL REFERENCES workspaces (id) ON DELETE CASCADE,
   name TEXT NOT NULL,
   type TEXT NOT NULL DEFAULT 'agent',
@@ -168,7 +168,7 @@ CREATE TABLE agents (
 );
 
 CREATE TABLE agent_node_bindings (
-  id TEXT PRIMARY KEY,
+  id TEXT PRIMARY KEY NOT NULL,
   workspace_id TEXT NOT NULL REFERENCES workspaces (id) ON DELETE CASCADE,
   agent_id TEXT NOT NULL REFERENCES agents (id) ON DELETE CASCADE,
   node_id TEXT NOT NULL REFERENCES nodes (id) ON DELETE CASCADE,
@@ -182,7 +182,7 @@ CREATE TABLE agent_node_bindings (
 );
 
 CREATE TABLE agent_recovery_credentials (
-  id TEXT PRIMARY KEY,
+  id TEXT PRIMARY KEY NOT NULL,
   workspace_id TEXT NOT NULL REFERENCES workspaces (id) ON DELETE CASCADE,
   agent_id TEXT NOT NULL,
   proof_kind TEXT NOT NULL,
@@ -195,7 +195,7 @@ CREATE TABLE agent_recovery_credentials (
 
 -- No key to agents: the audit outlives them.
 CREATE TABLE agent_identity_audit (
-  id TEXT PRIMARY KEY,
+  id TEXT PRIMARY KEY NOT NULL,
   workspace_id TEXT NOT NULL REFERENCES workspaces (id) ON DELETE CASCADE,
   agent_id TEXT NOT NULL,
   agent_name TEXT NOT NULL,
@@ -210,7 +210,7 @@ CREATE TABLE agent_identity_audit (
 );
 
 CREATE TABLE session_events (
-  id TEXT PRIMARY KEY,
+  id TEXT PRIMARY KEY NOT NULL,
   workspace_id TEXT NOT NULL REFERENCES workspaces (id) ON DELETE CASCADE,
   agent_id TEXT NOT NULL REFERENCES agents (id) ON DELETE CASCADE,
   type TEXT NOT NULL,
@@ -238,7 +238,7 @@ CREATE TABLE routing_failures (
 );
 
 CREATE TABLE directory_agents (
-  id TEXT PRIMARY KEY,
+  id TEXT PRIMARY KEY NOT NULL,
   workspace_id TEXT NOT NULL REFERENCES workspaces (id) ON DELETE CASCADE,
   source_agent_id TEXT REFERENCES agents (id) ON DELETE SET NULL,
   slug TEXT NOT NULL,
@@ -259,7 +259,7 @@ CREATE TABLE directory_agents (
 );
 
 CREATE TABLE directory_skills (
-  id TEXT PRIMARY KEY,
+  id TEXT PRIMARY KEY NOT NULL,
   workspace_id TEXT NOT NULL REFERENCES workspaces (id) ON DELETE CASCADE,
   directory_agent_id TEXT NOT NULL REFERENCES directory_agents (id) ON DELETE CASCADE,
   skill_id TEXT,
@@ -272,7 +272,7 @@ CREATE TABLE directory_skills (
 );
 
 CREATE TABLE directory_ratings (
-  id TEXT PRIMARY KEY,
+  id TEXT PRIMARY KEY NOT NULL,
   workspace_id TEXT NOT NULL REFERENCES workspaces (id) ON DELETE CASCADE,
   directory_agent_id TEXT NOT NULL REFERENCES directory_agents (id) ON DELETE CASCADE,
   rater_agent_id TEXT NOT NULL REFERENCES agents (id) ON DELETE CASCADE,
@@ -285,7 +285,7 @@ CREATE TABLE directory_ratings (
 -- Channels and messages ---------------------------------------------------------------------------------------------
 
 CREATE TABLE channels (
-  id TEXT PRIMARY KEY,
+  id TEXT PRIMARY KEY NOT NULL,
   workspace_id TEXT NOT NULL REFERENCES workspaces (id) ON DELETE CASCADE,
   name TEXT NOT NULL,
   channel_type INTEGER NOT NULL DEFAULT 0,
@@ -307,7 +307,7 @@ CREATE TABLE channel_members (
 );
 
 CREATE TABLE dm_conversations (
-  id TEXT PRIMARY KEY,
+  id TEXT PRIMARY KEY NOT NULL,
   workspace_id TEXT NOT NULL REFERENCES workspaces (id) ON DELETE CASCADE,
   channel_id TEXT NOT NULL REFERENCES channels (id) ON DELETE CASCADE,
   dm_type TEXT NOT NULL DEFAULT '1:1',
@@ -316,7 +316,7 @@ CREATE TABLE dm_conversations (
 );
 
 CREATE TABLE dm_conversation_reservations (
-  conversation_id TEXT PRIMARY KEY,
+  conversation_id TEXT PRIMARY KEY NOT NULL,
   workspace_id TEXT NOT NULL REFERENCES workspaces (id) ON DELETE CASCADE,
   participant_one_id TEXT NOT NULL,
   participant_two_id TEXT NOT NULL,
@@ -334,7 +334,7 @@ CREATE TABLE dm_participants (
 
 -- The key to the thread's first message is NO ACTION: a reply must go before what it answers.
 CREATE TABLE messages (
-  id TEXT PRIMARY KEY,
+  id TEXT PRIMARY KEY NOT NULL,
   workspace_id TEXT NOT NULL REFERENCES workspaces (id) ON DELETE CASCADE,
   channel_id TEXT NOT NULL REFERENCES channels (id) ON DELETE CASCADE,
   agent_id TEXT NOT NULL REFERENCES agents (id),
@@ -362,7 +362,7 @@ CREATE TABLE message_sessions (
 );
 
 CREATE TABLE message_logs (
-  id TEXT PRIMARY KEY,
+  id TEXT PRIMARY KEY NOT NULL,
   workspace_id TEXT NOT NULL REFERENCES workspaces (id) ON DELETE CASCADE,
   message_id TEXT NOT NULL REFERENCES messages (id) ON DELETE CASCADE,
   channel_id TEXT NOT NULL REFERENCES channels (id) ON DELETE CASCADE,
@@ -379,7 +379,7 @@ CREATE TABLE message_logs (
 );
 
 CREATE TABLE reactions (
-  id TEXT PRIMARY KEY,
+  id TEXT PRIMARY KEY NOT NULL,
   message_id TEXT NOT NULL REFERENCES messages (id) ON DELETE CASCADE,
   agent_id TEXT NOT NULL REFERENCES agents (id) ON DELETE CASCADE,
   emoji TEXT NOT NULL,
@@ -394,7 +394,7 @@ CREATE TABLE read_receipts (
 );
 
 CREATE TABLE files (
-  id TEXT PRIMARY KEY,
+  id TEXT PRIMARY KEY NOT NULL,
   workspace_id TEXT NOT NULL REFERENCES workspaces (id) ON DELETE CASCADE,
   uploaded_by TEXT NOT NULL REFERENCES agents (id),
   filename TEXT NOT NULL,
@@ -415,7 +415,7 @@ CREATE TABLE message_attachments (
 
 -- Objects to delete from external storage; outlives the file's row and its workspace.
 CREATE TABLE file_cleanup_queue (
-  storage_key TEXT PRIMARY KEY,
+  storage_key TEXT PRIMARY KEY NOT NULL,
   delete_after INTEGER NOT NULL,
   process_after INTEGER NOT NULL DEFAULT (unixepoch()),
   attempts INTEGER NOT NULL DEFAULT 0,
@@ -438,7 +438,7 @@ CREATE TABLE direct_dm_idempotency (
 
 -- queued and delivered are active; acked, failed and dead_lettered are settled.
 CREATE TABLE deliveries (
-  id TEXT PRIMARY KEY,
+  id TEXT PRIMARY KEY NOT NULL,
   workspace_id TEXT NOT NULL REFERENCES workspaces (id) ON DELETE CASCADE,
   message_id TEXT NOT NULL REFERENCES messages (id) ON DELETE CASCADE,
   agent_id TEXT NOT NULL REFERENCES agents (id) ON DELETE CASCADE,
@@ -472,7 +472,7 @@ CREATE TABLE deliveries (
 -- Federation --------------------------------------------------------------------------------------------------------
 
 CREATE TABLE a2a_agents (
-  id TEXT PRIMARY KEY,
+  id TEXT PRIMARY KEY NOT NULL,
   workspace_id TEXT NOT NULL REFERENCES workspaces (id) ON DELETE CASCADE,
   relay_agent_id TEXT NOT NULL REFERENCES agents (id) ON DELETE CASCADE,
   agent_card TEXT NOT NULL DEFAULT '{}',
@@ -490,7 +490,7 @@ CREATE TABLE a2a_agents (
 
 -- No key to messages: the intent outlives the message, so that a repeat can be refused.
 CREATE TABLE a2a_egress (
-  id TEXT PRIMARY KEY,
+  id TEXT PRIMARY KEY NOT NULL,
   workspace_id TEXT NOT NULL REFERENCES workspaces (id) ON DELETE CASCADE,
   message_id TEXT NOT NULL,
   status TEXT NOT NULL DEFAULT 'pending',
@@ -500,13 +500,13 @@ CREATE TABLE a2a_egress (
 );
 
 CREATE TABLE a2a_egress_context (
-  id TEXT PRIMARY KEY REFERENCES a2a_egress (id) ON DELETE CASCADE,
+  id TEXT PRIMARY KEY NOT NULL REFERENCES a2a_egress (id) ON DELETE CASCADE,
   message_id TEXT NOT NULL REFERENCES messages (id) ON DELETE CASCADE,
   response TEXT NOT NULL
 );
 
 CREATE TABLE a2a_inbound (
-  id TEXT PRIMARY KEY,
+  id TEXT PRIMARY KEY NOT NULL,
   workspace_id TEXT NOT NULL REFERENCES workspaces (id) ON DELETE CASCADE,
   message_id TEXT REFERENCES messages (id) ON DELETE SET NULL,
   fingerprint TEXT NOT NULL,
@@ -517,7 +517,7 @@ CREATE TABLE a2a_inbound (
 -- Webhooks, actions, events -----------------------------------------------------------------------------------------
 
 CREATE TABLE webhooks (
-  id TEXT PRIMARY KEY,
+  id TEXT PRIMARY KEY NOT NULL,
   workspace_id TEXT NOT NULL REFERENCES workspaces (id) ON DELETE CASCADE,
   name TEXT NOT NULL,
   channel_id TEXT NOT NULL REFERENCES channels (id) ON DELETE CASCADE,
@@ -528,7 +528,7 @@ CREATE TABLE webhooks (
 );
 
 CREATE TABLE event_subscriptions (
-  id TEXT PRIMARY KEY,
+  id TEXT PRIMARY KEY NOT NULL,
   workspace_id TEXT NOT NULL REFERENCES workspaces (id) ON DELETE CASCADE,
   events TEXT NOT NULL,
   filter TEXT,
@@ -540,7 +540,7 @@ CREATE TABLE event_subscriptions (
 );
 
 CREATE TABLE actions (
-  id TEXT PRIMARY KEY,
+  id TEXT PRIMARY KEY NOT NULL,
   workspace_id TEXT NOT NULL REFERENCES workspaces (id) ON DELETE CASCADE,
   name TEXT NOT NULL,
   description TEXT NOT NULL,
@@ -557,7 +557,7 @@ CREATE TABLE actions (
 );
 
 CREATE TABLE action_invocations (
-  id TEXT PRIMARY KEY,
+  id TEXT PRIMARY KEY NOT NULL,
   workspace_id TEXT NOT NULL REFERENCES workspaces (id) ON DELETE CASCADE,
   action_id TEXT REFERENCES actions (id) ON DELETE SET NULL,
   action_name TEXT NOT NULL,
@@ -583,7 +583,7 @@ CREATE TABLE action_invocations (
 );
 
 CREATE TABLE triggers (
-  id TEXT PRIMARY KEY,
+  id TEXT PRIMARY KEY NOT NULL,
   workspace_id TEXT NOT NULL REFERENCES workspaces (id) ON DELETE CASCADE,
   channel TEXT,
   pattern TEXT,
@@ -596,7 +596,7 @@ CREATE TABLE triggers (
 );
 
 CREATE TABLE pending_events (
-  id TEXT PRIMARY KEY,
+  id TEXT PRIMARY KEY NOT NULL,
   workspace_id TEXT NOT NULL REFERENCES workspaces (id) ON DELETE CASCADE,
   event_type TEXT NOT NULL,
   payload TEXT NOT NULL,
