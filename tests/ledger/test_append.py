@@ -86,7 +86,7 @@ def test_a_callback_row_goes_with_its_event(jobs: Database) -> None:
     """79: one outbox row for each event, with the event's key; repeats make no second one; the terminal event has its own."""
     url = "https://example.org/hook?a=1&b={x}"
     accepted = jobs.do(append_once(JOBS, "job.requested", stream="j1", now=NOW, payload={"callback_url": url}))
-    failed = [jobs.do(append_once(JOBS, "job.outcome_failed", stream="j1", now=NOW + 1)) for _ in range(3)][0]
+    failed, *_ = [jobs.do(append_once(JOBS, "job.outcome_failed", stream="j1", now=NOW + 1)) for _ in range(3)]
     rows = jobs.rows("SELECT kind, idempotency_key, delivery_target, status, max_attempts, next_attempt_at FROM outbox ORDER BY rowid")
     assert rows == [
         ("event_callback", f"job-event:j1:{accepted.event.event_id}", url, "pending", 8, NOW),
@@ -157,9 +157,7 @@ CALLS = st.lists(st.tuples(st.sampled_from("ab"), st.booleans(), st.integers(-10
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(calls=CALLS)
-def test_time_never_falls_in_a_stream_whatever_the_clock_and_the_caller_say(
-    jobs: Database, calls: list[tuple[str, bool, int, int]]
-) -> None:
+def test_time_never_falls_in_a_stream_whatever_clock_and_caller_say(jobs: Database, calls: list[tuple[str, bool, int, int]]) -> None:
     jobs.script("DELETE FROM delivery_events")
     highest = {"a": 0, "b": 0}
     for stream, once, clock, at in calls:
