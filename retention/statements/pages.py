@@ -144,7 +144,8 @@ def arrived(kind: Value, value: Value) -> Part:
 def _placed(kind: str, parameter: str) -> str:
     match kind:
         case "integer":
-            return integer(parameter)
+            # `+` takes the affinity of CAST away, which would be put on an untyped column, and its index with it.
+            return f"+{integer(parameter)}"
         case "blob":
             return f"unhex({parameter})"
         case _:
