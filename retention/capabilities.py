@@ -17,7 +17,7 @@ class Capabilities:
         name: for plans and messages: `"sqlite"`, `"d1"`, `"libsql"`.
         remote: a round trip a batch; the outcome of a write may stay unknown.
         transactions: a batch can be measured and rolled back by its `max_changes`, and costs BEGIN and COMMIT.
-        wraps: several writes in one batch cost BEGIN and COMMIT, though they cannot be measured and rolled back.
+        wraps: every batch that writes costs BEGIN and COMMIT, though it cannot be measured and rolled back.
         exact_changes: `Result.changes` is exact; otherwise `SELECT changes()` must follow in the same batch.
         pragmas: all read-only PRAGMAs work (D1 refuses most, but not the schema's).
         integers: every 64-bit integer arrives exactly when read as such (else read it as text).
@@ -51,8 +51,7 @@ class Capabilities:
 
     def cost(self, batch: Batch) -> int:
         """Statements that the host sends for a batch: its own, and BEGIN and COMMIT where it needs them."""
-        several = len(batch.statements) > 1
-        wrapped = (self.transactions and (several or batch.max_changes is not None)) or (self.wraps and several)
+        wrapped = self.wraps or (self.transactions and (len(batch.statements) > 1 or batch.max_changes is not None))
         return len(batch.statements) + (2 if batch.writes and wrapped else 0)
 
 
@@ -76,4 +75,4 @@ D1 = Capabilities(
 """Cloudflare D1 over its REST API. A batch is one transaction by itself, so nothing wraps it."""
 
 LIBSQL = Capabilities(name="libsql", remote=True, transactions=False, wraps=True, meters=True)
-"""libSQL (sqld, Turso) over Hrana: SQLite's own limits."""
+"""libSQL (sqld, Turso) over Hrana: SQLite's own limits. A statement alone would keep what RAISE(FAIL) had done, so every write is wrapped."""
