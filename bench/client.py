@@ -1,0 +1,92 @@
+"""How a peer talks to its database: two verbs, counted and timed alike for all of them."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Protocol
+
+import apsw
+
+from .measure import Reading
+
+__all__ = ["Client", "FileClient", "digest"]
+
+Rows = list[tuple[Any, ...]]
+
+
+class Client(Protocol):
+    """Bound integers travel as text with `CAST(?n AS INTEGER)`, so that one peer's text serves a file and D1."""
+
+    reading: Reading
+
+    def read(self, sql: str, params: Sequence[Any] = ()) -> Rows:
+        """Rows of a SELECT."""
+        ...
+
+    def write(self, sql: str, params: Sequence[Any] = ()) -> int:
+        """Rows that a DELETE removed, in a transaction of its own unless one is open."""
+        ...
+
+
+class FileClient:
+    """A connection as a program opens it that knows nothing of tuning: WAL as the file has it, auto-checkpoint on, synchronous FULL.
+
+    Args:
+        path: of the database.
+        cache_kib: page cache, KiB; None leaves SQLite's 2,000.
+    """
+
+    def __init__(self, path: Path, cache_kib: int | None = None) -> None:
+        self.reading = Reading()
+        self._db = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+        self._db.set_busy_timeout(5_000)
+        self._db.pragma("foreign_keys", True)
+        # Said, because a build of SQLite may have another default.
+        self._db.pragma("synchronous", 2)
+        if cache_kib is not None:
+            self._db.pragma("cache_size", -cache_kib)
+        self._cursor: Any = self._db.cursor()
+
+    def read(self, sql: str, params: Sequence[Any] = ()) -> Rows:
+        self.reading.statements += 1
+        return self._cursor.execute(sql, params).fetchall()
+
+    def write(self, sql: str, params: Sequence[Any] = ()) -> int:
+        self.reading.statements += 1
+        began = time.perf_counter()
+        self._cursor.execute(sql, params).fetchall()
+        if not self._db.in_transaction:
+            self.reading.writes.append(time.perf_counter() - began)
+        changes = self._db.changes()
+        self.reading.rows += changes
+        return changes
+
+    @contextmanager
+    def transaction(self) -> Generator[None]:
+        """Several writes in one transaction."""
+        began = time.perf_counter()
+        self._cursor.execute("BEGIN IMMEDIATE")
+        yield
+        self._cursor.execute("COMMIT")
+        self.reading.statements += 2
+        self.reading.writes.append(time.perf_counter() - began)
+
+    def close(self) -> None:
+        self._db.close()
+
+
+def digest(path: Path) -> str:
+    """Of the keys that are left in `deliveries`, and a check of the whole file."""
+    db = apsw.Connection(str(path))
+    try:
+        assert db.execute("PRAGMA integrity_check").get == "ok", f"{path} is damaged"
+        whole = hashlib.sha256()
+        for (key,) in db.execute("SELECT id FROM deliveries ORDER BY id"):
+            whole.update(b"%d," % key)
+        return whole.hexdigest()[:16]
+    finally:
+        db.close()
