@@ -33,13 +33,18 @@ class LockWait:
         self.seconds = 0.0
         self._connection = connection
         self._until = -math.inf
-        self._held = False
+        self._commits = self._held = False
         self._since = math.inf
         connection.set_busy_handler(self._again)
 
-    def allow(self, until: float) -> None:
-        """Let the next statements wait until `until` (monotonic clock, seconds)."""
-        self._until, self._held, self._since = until, False, math.inf
+    def allow(self, until: float, *, commits: bool = False) -> None:
+        """Set how long the next calls may wait.
+
+        Args:
+            until: monotonic clock, seconds.
+            commits: a statement may write and commit by itself, so that some of its waiting may hold a lock.
+        """
+        self._until, self._commits, self._held, self._since = until, commits, False, math.inf
 
     def hold(self) -> None:
         """The next statement may hold a lock from its first wait on: bound it by `HELD_SECONDS`."""
@@ -47,7 +52,7 @@ class LockWait:
 
     def _again(self, calls: int) -> bool:
         now, until = time.monotonic(), self._until
-        if self._held or self._connection.txn_state("main") == apsw.SQLITE_TXN_WRITE:
+        if self._held or (self._commits and self._connection.txn_state("main") == apsw.SQLITE_TXN_WRITE):
             self._since = min(self._since, now)
             until = min(until, self._since + HELD_SECONDS)
         if now >= until:

@@ -327,3 +327,9 @@ def test_page_sizes(tmp_path, size):
     assert sqlite_wal.journal_is_wal(con)
     con.close()
     assert not sqlite_wal.journal_is_wal(apsw.Connection(""))
+
+
+@pytest.mark.parametrize(("journal", "pause"), [("wal", 0.0), ("delete", 0.025)])
+def test_only_a_rollback_journal_asks_for_pauses(tmp_path, journal, pause):
+    with SQLite(create(tmp_path / "x.db", journal=journal)) as host:
+        assert host.pause == pause
