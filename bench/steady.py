@@ -1,0 +1,129 @@
+"""`steady`: what another writer sees while a run drains the table, and what the writer costs the run."""
+
+from __future__ import annotations
+
+import json
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from . import ours
+from .client import FileClient
+from .data import Job, build, copy
+from .measure import percentile, rounded, waits
+from .peers import bare_delete, limit_loop
+from .report import Outcome
+from .svg import Axis, Series, curves
+
+__all__ = ["Beside", "steady", "writer"]
+
+ALONE_S = 2.0
+"""how long the writer runs with nobody beside it, s"""
+
+SHARES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.98, 0.99, 0.995, 0.998, 0.999, 1.0)
+
+
+@dataclass(slots=True)
+class Beside:
+    """What a writer saw: the waits (s) that began in the span of interest, and the largest log file, bytes."""
+
+    waits: list[float] = field(default_factory=list[float])
+    wal_bytes: int = 0
+
+
+def steady(folder: Path, *, rows: int, rounds: int) -> Outcome:
+    """Rounds of: the writer alone, a run alone, both together; the peers once each beside the writer."""
+    job = Job(rows)
+    source = build(job, folder)
+    target = folder / "run.db"
+    alone, beside = Beside(), Beside()
+    ratios: list[float] = []
+    for _ in range(rounds):
+        copy(source, target)
+        with writer(target, alone):
+            time.sleep(ALONE_S)
+        copy(source, target)
+        lone = ours.drain(target, ours.policy(job))[0]
+        copy(source, target)
+        with writer(target, beside):
+            busy = ours.drain(target, ours.policy(job))[0]
+        ratios.append(busy.rate / lone.rate)
+    peers = {"bare_delete": Beside(), "limit_loop": Beside()}
+    for name, drain in (("bare_delete", bare_delete.drain), ("limit_loop", limit_loop.drain)):
+        copy(source, target)
+        with writer(target, peers[name]):
+            client = FileClient(target)
+            drain(client, job)
+            client.close()
+    seen = {"alone": alone, "beside": beside, **peers}
+    result = {
+        "rows": rows,
+        "rounds": rounds,
+        **{name: waits(of.waits) | {"inserts": len(of.waits)} for name, of in seen.items()},
+        "wal_mb": rounded(beside.wal_bytes / 1e6),
+        "peers_wal_mb": {name: rounded(of.wal_bytes / 1e6) for name, of in peers.items()},
+        "speed_ratio": rounded(statistics.median(ratios), 3),
+        "p50_ratio": rounded(percentile(beside.waits, 0.5) / (percentile(alone.waits, 0.5) or 1e-9), 3),
+    }
+    head = ("the other writer", "inserts", "p50 ms", "p99 ms", "max ms", "WAL MB")
+    lines = [_line(TITLES[name], of) for name, of in seen.items()]
+    note = f"speed beside the writer against alone: {result['speed_ratio']:g}"
+    return Outcome("steady", result, head, lines, note, {"steady.svg": _plot(seen)})
+
+
+TITLES = {
+    "alone": "alone",
+    "beside": "beside retention, range mode",
+    "bare_delete": "beside one bare DELETE",
+    "limit_loop": "beside the LIMIT loop",
+}
+
+
+def _line(title: str, of: Beside) -> list[str]:
+    ms = waits(of.waits)
+    numbers = [f"{ms[key]:,.2f}" for key in ("p50_ms", "p99_ms", "max_ms")]
+    return [title, f"{len(of.waits):,}", *numbers, f"{of.wal_bytes / 1e6:.1f}"]
+
+
+@contextmanager
+def writer(path: Path, into: Beside) -> Generator[None]:
+    """Run the writer beside the block; only inserts that began inside it count."""
+    log = path.with_suffix(".waits.json")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "bench.writer", str(path), str(log)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        process.stdout.readline()
+        time.sleep(0.2)
+        began = time.monotonic()
+        yield
+        ended = time.monotonic()
+        # The log never shrinks while a connection is open, so its size now is the largest that it had.
+        wal = Path(f"{path}-wal")
+        into.wal_bytes = max(into.wal_bytes, wal.stat().st_size if wal.exists() else 0)
+    finally:
+        process.stdin.close()
+        process.wait(timeout=60)
+        process.stdout.close()
+    into.waits += _within(json.loads(log.read_text()), began, ended)
+
+
+def _within(taken: Sequence[tuple[float, float]], began: float, ended: float) -> list[float]:
+    return [seconds for at, seconds in taken if began <= at <= ended]
+
+
+def _plot(seen: dict[str, Beside]) -> str:
+    lines = [
+        Series(TITLES[name], [(1 / max(1 - share, 1e-4), max(percentile(of.waits, share), 1e-6) * 1e3) for share in SHARES])
+        for name, of in seen.items()
+    ]
+    x = Axis("one insert in so many waits at least so long", 1, 10_000)
+    y = Axis.around("wait for one insert, ms", [dot[1] for line in lines for dot in line.dots])
+    return curves("The other writer's waits", x, y, lines)
