@@ -417,8 +417,14 @@ def _build(client: httpx.Client | httpx.AsyncClient, wire: Wire, step: Send) -> 
     return client.build_request(step.request.method, wire.base_url + step.request.path, content=step.request.body, timeout=timeout)
 
 
-def _reply(response: httpx.Response, seconds: float) -> Reply:
-    return Reply(response.status_code, {k.lower(): v for k, v in response.headers.items()}, response.content, seconds)
+def _reply(response: httpx.Response, wire: Wire, seconds: float) -> Reply:
+    # Rows are left as they are; a server that complains may repeat what it was sent.
+    body = response.content if response.status_code == 200 or not wire.token else wire.token.hide(response.text).encode()
+    return Reply(response.status_code, {k.lower(): v for k, v in response.headers.items()}, body, seconds)
+
+
+def _lost(error: Exception, wire: Wire, seconds: float) -> Lost:
+    return Lost(type(error).__name__, wire.token.hide(str(error)) if wire.token else str(error), seconds)
 
 
 class SyncRemote(Remote):
@@ -457,9 +463,9 @@ class SyncRemote(Remote):
     def _post(self, step: Send) -> Reply | Lost:
         started = time.monotonic()
         try:
-            return _reply(self._client.send(_build(self._client, self._wire, step)), time.monotonic() - started)
+            return _reply(self._client.send(_build(self._client, self._wire, step)), self._wire, time.monotonic() - started)
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            return Lost(type(error).__name__, str(error), time.monotonic() - started)
+            return _lost(error, self._wire, time.monotonic() - started)
 
     def close(self) -> None:
         """Close the connections."""
@@ -504,9 +510,9 @@ class AsyncRemote(Remote):
     async def _post(self, step: Send) -> Reply | Lost:
         started = time.monotonic()
         try:
-            return _reply(await self._client.send(_build(self._client, self._wire, step)), time.monotonic() - started)
+            return _reply(await self._client.send(_build(self._client, self._wire, step)), self._wire, time.monotonic() - started)
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            return Lost(type(error).__name__, str(error), time.monotonic() - started)
+            return _lost(error, self._wire, time.monotonic() - started)
 
     async def aclose(self) -> None:
         """Close the connections."""

@@ -72,7 +72,7 @@ class Server:
     def __init__(self, databases: int = 200) -> None:
         if not (HERE / "node_modules").is_dir():
             pytest.fail("the tests against D1 need their packages: run tests/d1/install.sh (Node 20 or newer)", pytrace=False)
-        self._errors = tempfile.TemporaryFile("w+")
+        self._errors = tempfile.TemporaryFile("w+")  # noqa: SIM115
         self._process = subprocess.Popen(
             ["node", "server.mjs", "--databases", str(databases), "--token", TOKEN],
             cwd=HERE,
