@@ -15,7 +15,7 @@ from typing import Literal
 
 from .model import Column, fold
 
-__all__ = ["Guess", "Role", "guess", "role", "words"]
+__all__ = ["Guess", "Role", "guess", "lasting", "role", "words"]
 
 Role = Literal["completion", "expiry", "change", "creation"]
 
@@ -38,6 +38,14 @@ _ROLES: tuple[tuple[Role, frozenset[str]], ...] = (
 )
 _PLANS = frozenset(("next", "retry", "scheduled", "available"))
 """Words of times that say when something is to be done: no age, because they move ahead of the row."""
+
+_LASTING = frozenset(
+    (
+        *("account", "config", "configuration", "customer", "group", "migration", "option", "organization", "permission", "plan"),
+        *("profile", "project", "role", "setting", "tenant", "user", "version", "workspace"),
+    )
+)
+"""Last words, in the singular, in the names of tables whose rows usually stay."""
 
 _TIME_WORDS = frozenset(("at", "ts", "time", "date", "datetime", "timestamp", "expires", "expiry", "deadline"))
 _TIME_TYPES = ("date", "time")
@@ -106,6 +114,11 @@ def role(column: Column, key: bool) -> Role | None:
         if named & known:
             return moment
     return "creation" if key or any(part in fold(column.declared) for part in _TIME_TYPES) else None
+
+
+def lasting(table: str) -> bool:
+    """Whether a table's name is that of data which usually stays: `users`, `auth_permission`, `alembic_version`."""
+    return any(word.removesuffix("s") in _LASTING for word in words(table)[-1:])
 
 
 def guess(column: Column, role: Role, sample: Sequence[tuple[str, str | None]]) -> Guess:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from ..errors import HostError
 from ..schema.foreign_keys import reach
-from ..schema.guess import Guess, Role, guess, role, words
+from ..schema.guess import Guess, Role, guess, lasting, role
 from ..schema.keys import age_index_keys, primary_key, rowid_key
 from ..schema.model import Column, Schema, Table
 from ..statements import quoting
@@ -26,14 +26,6 @@ ROWS = 50
 
 COLUMNS = 20
 """Columns looked at in a table, so that a result stays far below the 100 columns that D1 allows."""
-
-_LASTING = frozenset(
-    (
-        *("account", "config", "configuration", "customer", "group", "migration", "option", "organization", "permission", "plan"),
-        *("profile", "project", "role", "setting", "tenant", "user", "version", "workspace"),
-    )
-)
-"""Last words, in the singular, in the names of tables whose rows usually stay."""
 
 _ORDER: tuple[Role, ...] = ("completion", "expiry", "change", "creation")
 _KEEP: dict[Role, str] = {"expiry": "7d"}
@@ -68,7 +60,7 @@ def first_policy(schema: Schema, database: str = "") -> Engine[str]:
     found: list[_Found] = []
     for table in schema.tables.values():
         found.append((yield from _look_at(table)))
-    rules = [_rule(schema, each) for each in found if each.guesses and not _lasting(each.table)]
+    rules = [_rule(schema, each) for each in found if each.guesses and not lasting(each.table.name)]
     rest = [line for each in found if (line := _without_rule(each))]
     head = _HEAD.format(of=f" for {_comment(database)}" if database else "")
     tail = ["# Without a rule:\n" + "\n".join(rest) + "\n"] if rest else []
@@ -136,15 +128,11 @@ def _sample(table: Table, key: Sequence[str], columns: Sequence[Column]) -> Stat
     return Statement(f"SELECT {values} FROM ({end('ASC')} UNION {end('DESC')})")
 
 
-def _lasting(table: Table) -> bool:
-    return any(word.removesuffix("s") in _LASTING for word in words(table.name)[-1:])
-
-
 def _without_rule(found: _Found) -> str | None:
     name = _comment(found.table.name)
     if not found.guesses:
         return f"#   {name}: {_comment_text(found.why)}"
-    if not _lasting(found.table):
+    if not lasting(found.table.name):
         return None
     best = found.guesses[0]
     return f"#   {name}: by its name it looks like data that never expires ({_comment(best.column)} would be an age, {best.format})"
