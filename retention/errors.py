@@ -43,7 +43,7 @@ class Refused(RetentionError):
 
     def __init__(self, message: str, why: Literal["guard", "schema", "policy"] = "guard") -> None:
         super().__init__(message)
-        self.why = why
+        self.why: Literal["guard", "schema", "policy"] = why
 
 
 Kind = Literal[

@@ -1,0 +1,83 @@
+"""`retention run`."""
+
+from __future__ import annotations
+
+import time
+import traceback
+from contextlib import ExitStack, closing
+from pathlib import Path
+from typing import Any
+
+from ..engine.budget import Why
+from ..engine.prune import instant
+from ..engine.receipt import Receipt
+from ..errors import HostError, Refused
+from ..hosts import open_host
+from ..policy.models import Policy
+from ..runner.runs import milliseconds
+from ..runner.runs import run as carry_out
+from ..stores import FileStore, StateLock
+from .output import show_receipt, watching
+from .policies import state_file
+from .signals import asked_to_stop
+
+__all__ = ["given_limits", "run"]
+
+
+def run(
+    db: str,
+    policy: Policy,
+    state: Path | None,
+    statements: int | None,
+    deadline: str | None,
+    until_done: bool,
+    now: str | None,
+    as_json: bool,
+    debug: bool,
+) -> int:
+    """Carry out a policy, one runner at a time. Returns the exit status; what was refused, failed or busy has a receipt too.
+
+    Raises:
+        PolicyError: nothing was done, and there is no receipt.
+    """
+    now_ms = time.time_ns() // 1_000_000 if now is None else milliseconds(now)
+    limits = given_limits(statements, deadline, until_done)
+    try:
+        receipt = _locked_run(db, policy, state_file(db, state), limits, until_done, now, as_json)
+    except (HostError, Refused) as error:
+        if debug:
+            traceback.print_exc()
+        receipt = _receipt_of(error, now_ms)
+    show_receipt(receipt, as_json)
+    return receipt.exit_status
+
+
+def given_limits(statements: int | None, deadline: str | None, until_done: bool) -> dict[str, Any]:
+    """The options as limits. The policy's deadline is for one pass, so that it does not end `--until-done`; `--deadline` does."""
+    limits: dict[str, Any] = {}
+    if statements is not None:
+        limits["statements"] = statements
+    if deadline is not None:
+        limits["deadline"] = deadline
+    elif until_done:
+        limits["deadline"] = None
+    return limits
+
+
+def _locked_run(db: str, policy: Policy, state: Path, limits: dict[str, Any], until_done: bool, now: str | None, as_json: bool) -> Receipt:
+    with ExitStack() as stack:
+        # The database first: where there is none, no lock file is left beside it.
+        host = stack.enter_context(closing(open_host(db, foreign_keys=policy.foreign_keys)))
+        stack.enter_context(StateLock(state))
+        stop = stack.enter_context(asked_to_stop())
+        observers = stack.enter_context(watching(policy, as_json))
+        return carry_out(host, policy, store=FileStore(state), limits=limits, now=now, until_done=until_done, on_step=observers, stop=stop)
+
+
+def _receipt_of(error: HostError | Refused, now_ms: int) -> Receipt:
+    """The receipt of a run that ended before it began."""
+    now = instant(now_ms)
+    if isinstance(error, Refused):
+        return Receipt("refused", error.why, now, passes=0, warnings=[str(error)])
+    why: Why = "locked" if error.kind == "busy" else "error"
+    return Receipt("busy" if error.retryable else "failed", why, now, passes=0, warnings=[str(error)])

@@ -1,0 +1,92 @@
+"""A receipt for people: one line, a table, and the sentences that need somebody's attention."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..engine.receipt import Receipt, RuleReceipt
+from .words import counted, listed, number, seconds
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+__all__ = ["kept", "problem", "receipt_table", "remarks", "summary"]
+
+_WHY = {
+    "finished": "",
+    "deadline": "the time was used up",
+    "statements": "the statements were used up",
+    "pages": "a rule reached its max_pages",
+    "rows_read": "the rows to read were used up",
+    "rows_written": "the rows to write were used up",
+    "wal": "a reader keeps the write-ahead log from being emptied",
+    "paused": "it was asked to stop",
+    "locked": "another run or connection holds the lock",
+    "lease": "another caller holds the lease",
+    "quota": "the host's quota is used up",
+    "overloaded": "the host is overloaded",
+    "policy": "the policy",
+    "schema": "the schema",
+    "guard": "a safety check",
+    "error": "an error",
+}
+"""What each `why` means."""
+
+
+def kept(rule: RuleReceipt) -> dict[str, int]:
+    """Rows of a rule that were due, or could not be judged, and stayed, by reason."""
+    reasons = ("undated", "unreadable", "held", "referenced", "changed", "blocked", "too_large", "unconfirmed")
+    return {reason.replace("_", " "): rows for reason in reasons if (rows := getattr(rule, reason))}
+
+
+def summary(receipt: Receipt, verb: str = "deleted") -> str:
+    """The receipt in one line: `done: 66,469 rows deleted by 5 rules in 4.11 s, 435 statements`."""
+    why = _WHY[receipt.why]
+    ending = f"{receipt.outcome} ({why})" if why else receipt.outcome
+    side = sum(rule.side_changes for rule in receipt.rules)
+    also = f" and {counted(side, 'other change')}" if side else ""
+    return (
+        f"{ending}: {counted(receipt.deleted, 'row')} {verb}{also} by {counted(len(receipt.rules), 'rule')} "
+        f"in {seconds(receipt.elapsed_s)}, {counted(receipt.statements.total, 'statement')}"
+    )
+
+
+def problem(receipt: Receipt) -> str | None:
+    """Why a run was refused, failed or found the database busy, in one sentence; None where it was not."""
+    if receipt.outcome in ("done", "more"):
+        return None
+    if receipt.outcome == "failed":
+        errors = [f'rule "{rule.rule}": {rule.error}' for rule in receipt.rules if rule.error]
+        if errors:
+            more = f" (and {counted(len(errors) - 1, 'more rule')})" if len(errors) > 1 else ""
+            return errors[0] + more
+    return receipt.warnings[-1] if receipt.warnings else _WHY[receipt.why]
+
+
+def remarks(receipt: Receipt) -> list[str]:
+    """Warnings and unreadable tenants: what a person should know although the run went on."""
+    ending = problem(receipt)
+    found = [warning for warning in receipt.warnings if warning != ending]
+    found += [
+        f'rule "{rule.rule}": the settings of {", ".join(rule.malformed_tenants)} cannot be read, so their rows were kept'
+        for rule in receipt.rules
+        if rule.malformed_tenants
+    ]
+    return found
+
+
+def receipt_table(receipt: Receipt, verb: str = "deleted") -> Table:
+    """The receipt as a table, a row for each rule."""
+    from rich.table import Table
+
+    shown = Table(title=f"{receipt.outcome} · now {receipt.now}", title_justify="left", pad_edge=False)
+    shown.add_column("rule")
+    for heading in (verb, "scanned", "pages", "also changed"):
+        shown.add_column(heading, justify="right")
+    shown.add_column("kept")
+    shown.add_column("state")
+    for rule in receipt.rules:
+        state = "error" if rule.error else "finished" if rule.finished else "more"
+        numbers = (rule.deleted, rule.scanned, rule.pages, rule.side_changes)
+        shown.add_row(rule.rule, *(number(n) for n in numbers), listed(kept(rule)), state)
+    return shown
