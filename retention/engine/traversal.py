@@ -325,13 +325,13 @@ def _learn(state: Traversal, error: HostError, page: Range, found: Boundary) -> 
     """A delete failed. Where a smaller page may succeed, the page is taken again in parts; a single row that cannot go is passed."""
     receipt = state.receipt
     match error.kind:
-        case "constraint" | "too_many_changes" | "full":
+        case "constraint" | "too_many_changes" | "full" | "limit":
             if found.expired > 1:
                 state.trouble = (max(1, found.seen // 2), state.position(page, found.last) if found.last else state.high)
                 if error.kind != "constraint":
                     state.sizes.failed(found.expired)
                 return
-            if error.kind == "full":
+            if error.kind in ("full", "limit"):
                 raise error
             if error.kind == "too_many_changes":
                 receipt.too_large += found.expired
@@ -342,7 +342,7 @@ def _learn(state: Traversal, error: HostError, page: Range, found: Boundary) -> 
             _advance(state, page, found, found.last if found.filled else ())
             if receipt.blocked >= BLOCKED_ROWS:
                 raise HostError(f"{BLOCKED_ROWS} {receipt.error}", "constraint") from error
-        case "interrupted" | "overloaded" | "limit":
+        case "interrupted" | "overloaded":
             state.sizes.failed(found.expired)
             raise error
         case _:

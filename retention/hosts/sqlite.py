@@ -29,6 +29,10 @@ PROGRESS_STEPS = 1_000
 POLL_SECONDS = 0.025
 """How often a connection that waits with SQLite's own busy timeout looks again."""
 
+CACHE_KIB = -16_384
+"""Page cache of our connection, KiB (negative as PRAGMA cache_size has it). The default of 2 MB spills the pages of a scattered index into
+the log again and again: measured 1.3 times slower deletes."""
+
 _HAS_PREUPDATE = hasattr(apsw.Connection, "preupdate_hook")
 _RECURSIVE_BY_DEFAULT = "DEFAULT_RECURSIVE_TRIGGERS" in apsw.compile_options
 
@@ -110,6 +114,8 @@ class SQLite:
         con.column_metadata("main", "sqlite_schema", "name")
         if con.config(apsw.SQLITE_DBCONFIG_ENABLE_FKEY, int(enforce)) != enforce:
             raise HostError(f"{self._name}: foreign keys could not be switched {'on' if enforce else 'off'} in this build of SQLite")
+        if self._owned:
+            self._set_up_statement(f"PRAGMA cache_size = {CACHE_KIB}")
         if self._owned and _RECURSIVE_BY_DEFAULT:
             # apsw's wheels switch on what SQLite and D1 leave off, and triggers would do more for us than for the application.
             self._set_up_statement("PRAGMA recursive_triggers = OFF")

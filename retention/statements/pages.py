@@ -229,11 +229,11 @@ class PageSQL:
         if self.children is not None:
             inner.append(f"{self.children} AS children")
         page = f"SELECT {', '.join(inner)} FROM {source}"
-        counts = ["count(*) AS n", "coalesce(sum(v IS 1), 0) AS gone", "count(v) AS old"]
-        counts += [f"coalesce(sum(v IS '{r}'), 0) AS {r}" for r in self.condition.reasons]
+        counts = ["count(*) AS n", "count(*) FILTER (WHERE v IS 1) AS gone", "count(v) AS old"]
+        counts += [f"count(*) FILTER (WHERE v IS '{r}') AS {r}" for r in self.condition.reasons]
         names = [c.rsplit(" AS ", 1)[1] for c in counts]
         if self.children is not None:
-            counts.append("coalesce(sum(CASE WHEN v IS 1 THEN children END), 0) AS children")
+            counts.append("coalesce(sum(children) FILTER (WHERE v IS 1), 0) AS children")
             names.append("children")
         if self.tenant is not None:
             counts.append("json_group_array(DISTINCT CAST(CASE WHEN v IS 'malformed' THEN tenant END AS TEXT)) AS tenants")
@@ -248,7 +248,7 @@ class PageSQL:
                 f"SELECT {', '.join(names + [last] + shown_tenants)} FROM (SELECT {', '.join(counts)} FROM ({page})) "
                 f"LEFT JOIN ({edge}) ON 1"
             )
-        counts += ["max(k0) AS last", "min(CASE WHEN v IS 1 THEN k0 END) AS a", "max(CASE WHEN v IS 1 THEN k0 END) AS b"]
+        counts += ["max(k0) AS last", "min(k0) FILTER (WHERE v IS 1) AS a", "max(k0) FILTER (WHERE v IS 1) AS b"]
         edges = ", ".join(f"typeof({e}), {_travel(e)}" for e in ("last", "a", "b"))
         return f"SELECT {', '.join([*names, edges, *shown_tenants])} FROM (SELECT {', '.join(counts)} FROM ({page}))"
 
