@@ -1,5 +1,7 @@
 from __future__ import annotations
 
-from .fixtures import libsql
+from tests.d1.fixtures import d1, d1_server
 
-__all__ = ["libsql"]
+from .fixtures import libsql, libsql_module
+
+__all__ = ["d1", "d1_server", "libsql", "libsql_module"]

@@ -95,3 +95,11 @@ def libsql(tmp_path: Path) -> Iterator[Database]:
     server = Server(tmp_path / "sqld")
     yield server.database
     server.stop()
+
+
+@pytest.fixture(scope="module")
+def libsql_module(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
+    """One database for the tests of a module that only read, or only look at what they wrote themselves."""
+    server = Server(tmp_path_factory.mktemp("libsql") / "sqld")
+    yield server.database
+    server.stop()
