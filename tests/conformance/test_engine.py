@@ -14,11 +14,11 @@ from .relay import Keeps, expected_left, policy, rows_left
 NO_HURRY = {"deadline": "10m"}
 
 
-@pytest.mark.parametrize("mode", ['"range"', '"chunk"', "{ chunk = 10 }"])
+@pytest.mark.parametrize("mode", ['mode = "range"', 'mode = "chunk"', "mode = { chunk = 10 }\npage_rows = 200"])
 @pytest.mark.parametrize("case", CASES, ids=[c.id for c in CASES])
 def test_the_rows_that_the_catalogue_says_are_left(case: Case, mode: str) -> None:
     db, left = case.database()
-    policy = case.policy.replace("[[rules]]\n", f"[[rules]]\nmode = {mode}\n")
+    policy = case.policy.replace("page_rows = 1000\n", "").replace("[[rules]]\n", f"[[rules]]\n{mode}\n")
     receipt = retention.run(db, policy, now=case.now, until_done=True)
     assert (receipt.outcome, receipt.why) == ("done", "finished"), receipt.warnings
     assert rows_left(db, tuple(left)) == left

@@ -11,6 +11,7 @@ from tests.naive import settle
 
 from .catalogue import CASES, Case
 from .relay import TABLES, Keeps, database, expected_left, rows_left, tenant_days
+from .script import script
 
 RELAY = [c for c in CASES if c.keeps]
 OTHERS = [c for c in CASES if not c.keeps]
@@ -92,3 +93,19 @@ def test_a_sample_is_made_in_a_new_file_and_large_enough(tmp_path: Path) -> None
     with pytest.raises(PolicyError, match="1000 rows and 12 tenants, not 10 and 40"):
         make_sample(tmp_path / "small.db", rows=10)
     assert not (tmp_path / "small.db").exists()
+
+
+def test_a_script_makes_the_same_database() -> None:
+    for case in CASES:
+        db, _ = case.database()
+        if list(db.execute("PRAGMA foreign_key_check")):
+            continue
+        copy = apsw.Connection(":memory:")
+        copy.execute("PRAGMA foreign_keys = on")
+        with copy:
+            for sql in script(db):
+                copy.execute(sql)
+        assert rows_left(copy) == rows_left(db)
+        rowids = "SELECT rowid, id FROM messages"
+        assert list(copy.execute(rowids)) == list(db.execute(rowids))
+        copy.execute("INSERT INTO messages_fts (messages_fts, rank) VALUES ('integrity-check', 1)")
