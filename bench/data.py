@@ -12,7 +12,21 @@ from typing import Literal
 
 import apsw
 
-__all__ = ["CUTOFF", "DAY", "KEEP_DAYS", "NOW", "SETTLED", "Job", "build", "copy", "deliveries", "eligible"]
+__all__ = [
+    "CUTOFF",
+    "DAY",
+    "INDEXES",
+    "KEEP_DAYS",
+    "NOW",
+    "SCHEMA",
+    "SETTLED",
+    "Job",
+    "build",
+    "copy",
+    "deliveries",
+    "eligible",
+    "workspaces",
+]
 
 DAY = 86_400
 """seconds"""
