@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from ..policy.ledger_models import Cursors, Events
 from ..statements.quoting import name
-from .canonical import canonical
 from .log import column, consumer_test
 from .sql import Params, unit
 
@@ -34,7 +33,7 @@ def _names(log: Events, cursors: Cursors, p: Params) -> str:
     key, source = name(cursors.consumer), name(cursors.table)
     following = f"SELECT MIN(s.{key}) FROM {source} AS s WHERE s.{key} > w.name"
     walk = f"SELECT MIN({key}) FROM {source} UNION ALL SELECT ({following}) FROM retention_walk AS w WHERE w.name IS NOT NULL"
-    listed = f" UNION SELECT value FROM json_each({p(canonical(log.consumers))})" if log.consumers else ""
+    listed = f" UNION SELECT value FROM {p.list(log.consumers)}" if log.consumers else ""
     return f"retention_walk(name) AS ({walk}), retention_names(name) AS (SELECT name FROM retention_walk WHERE name IS NOT NULL{listed})"
 
 

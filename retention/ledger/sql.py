@@ -10,6 +10,7 @@ from ..errors import PolicyError
 from ..statements.ages import age_format
 from ..statements.quoting import integer
 from ..steps import Batch, Result, Statement, Step, Value
+from .canonical import canonical
 
 __all__ = ["Params", "Unit", "ask", "clamp", "unit", "whole"]
 
@@ -45,8 +46,8 @@ class Params:
                 return self._bind(value)
 
     def list(self, values: Iterable[str]) -> str:
-        """A parenthesised list of texts, for IN."""
-        return f"({', '.join(self(v) for v in values)})"
+        """A list of texts, for IN: one value, however many they are (D1 takes 100)."""
+        return f"(SELECT value FROM json_each({self(canonical(tuple(values)))}))"
 
     def statement(self, sql: str) -> Statement:
         return Statement(sql, tuple(self._values))

@@ -42,6 +42,7 @@ times are whole numbers since 1970 in the unit that `format` tells.
 
 from __future__ import annotations
 
+import re
 import string
 from typing import Annotated, Literal
 
@@ -95,7 +96,7 @@ class Callback(Model):
     """
 
     start: Annotated[str, Field(min_length=1, examples=["job.requested"])]
-    target: Annotated[str, Field(min_length=1, pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", examples=["callback_url"])]
+    target: Annotated[str, Field(min_length=1, examples=["callback_url"])]
     terminal: Annotated[Kinds, Field(min_length=1, examples=[["job.done"]])]
     table: Name | None = None
     columns: dict[Name, str | int] = Field(default_factory=dict)
@@ -104,6 +105,8 @@ class Callback(Model):
     def _row(self) -> Callback:
         if (self.table is None) != (not self.columns):
             raise ValueError("needs table and columns together; name both, or neither if nothing is to be sent")
+        if not re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", self.target):
+            raise Invalid([Problem(("target",), f"must be a key of the payload, such as callback_url, not {show(self.target)}")])
         unknown = [(c, field) for c, text in self.columns.items() for field in _fields(c, text) if field not in PLACEHOLDERS]
         if unknown:
             column, field = unknown[0]

@@ -10,11 +10,21 @@ import pytest
 from retention.hosts.base import Host
 from retention.hosts.sqlite import SQLite
 from retention.hosts.sqlite_like_d1 import limited_like_d1
+from tests.d1.fixtures import d1_server
 from tests.ledger.databases import NOTES_SCHEMA, Database, split
 
+__all__ = ["d1_server"]
 
-@pytest.fixture(params=["sqlite", "like-d1"])
+
+HERE = ["sqlite", "like-d1"]
+"""Hosts in this process: for tests with many examples, `@pytest.mark.parametrize("connect", HERE, indirect=True)`."""
+
+
+@pytest.fixture(params=[*HERE, "d1"])
 def connect(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], Host]:
+    """Opens hosts, all on one new database."""
+    if request.param == "d1":
+        return request.getfixturevalue("d1_server").fresh().host
     path = tmp_path / "ledger.db"
     connection = apsw.Connection(str(path))
     connection.pragma("journal_mode", "wal")

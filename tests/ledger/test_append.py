@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from retention.errors import PolicyError
 from retention.ledger.append import append, append_once
 from retention.ledger.log import parse_event_id
+from tests.ledger.conftest import HERE
 from tests.ledger.databases import JOBS, NOTES, NOW, Database
 
 
@@ -155,6 +156,7 @@ def test_extra_values_arrive_exactly(jobs: Database) -> None:
 CALLS = st.lists(st.tuples(st.sampled_from("ab"), st.booleans(), st.integers(-100_000, 100_000), st.integers(-200_000, 10**9)), max_size=12)
 
 
+@pytest.mark.parametrize("connect", HERE, indirect=True)
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(calls=CALLS)
 def test_time_never_falls_in_a_stream_whatever_clock_and_caller_say(jobs: Database, calls: list[tuple[str, bool, int, int]]) -> None:

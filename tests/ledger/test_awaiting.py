@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from retention.errors import PolicyError
 from retention.ledger.append import append, append_once
 from retention.ledger.awaiting import START, Awaiting, Mark, awaiting
+from tests.ledger.conftest import HERE
 from tests.ledger.databases import JOBS, NOTES, NOW, TERMINAL, Database
 
 ASKED = {"callback_url": "https://example.org/hook"}
@@ -71,6 +72,7 @@ def test_a_log_that_does_not_say_what_ends_a_stream(notes: Database) -> None:
 EVENTS = st.lists(st.tuples(st.integers(0, 5), st.sampled_from(["ask", "silent", "end", "sweep"])), max_size=25)
 
 
+@pytest.mark.parametrize("connect", HERE, indirect=True)
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(events=EVENTS, limit=st.integers(1, 4))
 def test_whatever_happens_in_between_every_open_stream_is_found(jobs: Database, events: list[tuple[int, str]], limit: int) -> None:

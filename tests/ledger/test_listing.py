@@ -13,6 +13,7 @@ from retention.ledger.append import append, append_once
 from retention.ledger.cursors import ack
 from retention.ledger.listing import Counts, counts, list_after
 from retention.ledger.sql import clamp
+from tests.ledger.conftest import HERE
 from tests.ledger.databases import HIDDEN, JOBS, NOTES, NOW, PUBLIC, Database
 
 
@@ -204,6 +205,7 @@ def test_a_log_without_cursors_still_counts(jobs: Database) -> None:
     assert jobs.do(counts(JOBS.model_copy(update={"cursors": None}), "j1")).unacked == 2
 
 
+@pytest.mark.parametrize("connect", HERE, indirect=True)
 @settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(acks=st.lists(st.integers(-1, 9), max_size=8))
 def test_a_cursor_is_the_largest_event_acked(notes: Database, acks: list[int]) -> None:

@@ -12,6 +12,7 @@ from retention.ledger.listing import list_after
 from retention.ledger.log import STOPPED
 from retention.ledger.log_retention import Place, Pruned, prune
 from retention.policy.ledger_models import Events
+from tests.ledger.conftest import HERE
 from tests.ledger.databases import JOBS, NOTES, NOW, Database
 
 DAY = 86_400_000
@@ -207,6 +208,7 @@ ACTIONS = st.lists(
 )
 
 
+@pytest.mark.parametrize("connect", HERE, indirect=True)
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(actions=ACTIONS, rows=st.integers(1, 5))
 def test_no_event_that_a_live_consumer_has_not_acked_ever_goes(
@@ -231,5 +233,7 @@ def test_no_event_that_a_live_consumer_has_not_acked_ever_goes(
                 assert not any(model.protected(key, now) for key in gone)
                 assert all(model.at[key] < now - 30 * DAY for key in gone)
                 assert not gone & set(model.position.values())
+                passed = {k for k in before if all(model.position.get((who, model.stream[k]), 0) > k for who in model.moved)}
+                assert {k for k in passed if model.at[k] < now - 30 * DAY} <= gone
                 model.at = {k: at for k, at in model.at.items() if k not in gone}
                 model.stream = {k: s for k, s in model.stream.items() if k not in gone}
