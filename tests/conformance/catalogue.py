@@ -231,7 +231,7 @@ def _(db: apsw.Connection) -> Left:
     return {"messages": set()}
 
 
-@case("RP-35", THIRTY, better="rowids up to 2^63-1 are exact; upstream raises, and the table is never pruned again")
+@case("RP-35", THIRTY, better="rowids up to 2^63-1 are exact; the original raises, and the table is never pruned again")
 def _(db: apsw.Connection) -> Left:
     workspace(db)
     for rowid in (2**53 + 1, 2**63 - 1, -(2**63)):
@@ -239,7 +239,7 @@ def _(db: apsw.Connection) -> Left:
     return {"messages": {message(db, 1, rowid=2**53 + 2)}}
 
 
-@case("RP-38", THIRTY, better="only the tenant with the unreadable document is kept; upstream raises and is stuck for all")
+@case("RP-38", THIRTY, better="only the tenant with the unreadable document is kept; the original raises and is stuck for all")
 def _(db: apsw.Connection) -> Left:
     workspace(db)
     workspace(db, "broken", "{broken")
@@ -247,14 +247,14 @@ def _(db: apsw.Connection) -> Left:
     return {"messages": {message(db, OLD, "broken")}}
 
 
-@case("RP-39", THIRTY, better="JSON null is no document: the default applies; upstream raises")
+@case("RP-39", THIRTY, better="JSON null is no document: the default applies; the original raises")
 def _(db: apsw.Connection) -> Left:
     workspace(db, retention="null")
     message(db, OLD)
     return {"messages": {message(db, 29)}}
 
 
-@case("RP-40", better="fractions of a day work; upstream raises where they are no whole milliseconds")
+@case("RP-40", better="fractions of a day work; the original raises where they are no whole milliseconds")
 def _(db: apsw.Connection) -> Left:
     kept = set()
     for name, days in (("a", "1.23456789"), ("b", "0.5"), ("c", "0.1"), ("d", repr(1 / 3))):
@@ -271,7 +271,7 @@ def _(db: apsw.Connection) -> Left:
     return {"messages": {message(db, Fraction(59, 1440))}}
 
 
-@case("RP-41", THIRTY, better="ids that are no decimal snowflakes are kept and counted; upstream takes short ones for ancient")
+@case("RP-41", THIRTY, better="ids that are no decimal snowflakes are kept and counted; the original takes short ones for ancient")
 def _(db: apsw.Connection) -> Left:
     workspace(db)
     message(db, OLD)
