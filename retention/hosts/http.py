@@ -52,6 +52,9 @@ CONNECT_SECONDS = 10.0
 DEFAULT_SECONDS = 60.0
 """How long to wait for an answer where the service names no limit of its own."""
 
+LONGEST_WAIT = 600.0
+"""Seconds to wait and repeat where the caller sets no timeout: twice Cloudflare's window of requests, so a long run waits it out."""
+
 GRACE_SECONDS = 5.0
 """Added to the service's own limit, so that its answer arrives before we stop waiting for it."""
 
@@ -276,8 +279,7 @@ class Remote:
             raise HostError(f"{self.name}: {misfit}", "limit")
         if not batch.statements:
             return []
-        limit = self.capabilities.max_seconds or DEFAULT_SECONDS
-        until = self._options.clock() + (limit if timeout is None else timeout)
+        until = self._options.clock() + (LONGEST_WAIT if timeout is None else timeout)
         if (lookup := self._wire.lookup()) is not None:
             yield from self._exchange(lookup, self._wire.found, until, timeout, writes=False, safe=True)
         safe = self._options.resend_unknown and (batch.repeatable or not batch.writes)

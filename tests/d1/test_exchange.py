@@ -410,6 +410,27 @@ def test_a_full_window_is_waited_for_or_told(run):
     assert world.slept == [300.0]
 
 
+def test_a_run_without_a_deadline_waits_a_full_window_out(run):
+    world = World([])
+    results, host = run(world, WRITE, None, pace=full_pace(world.now))
+    assert len(results) == 2
+    assert world.slept == [300.0]
+    assert (host.requests, host.retries) == (1, 0)
+
+
+def full_pace(now: float) -> Pace:
+    pace = Pace()
+    for _ in range(1_200):
+        pace.take(now)
+    return pace
+
+
+def test_a_server_that_asks_for_a_day_is_not_waited_for(run):
+    world = World([refused(429, retry_after="86400")])
+    error, _ = run(world, WRITE, None)
+    assert (error.kind, error.retry_after, world.slept) == ("quota", 86_400.0, [])
+
+
 @pytest.mark.parametrize(
     ("status", "headers"),
     [
