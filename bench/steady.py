@@ -1,4 +1,4 @@
-"""`steady`: what another writer sees while a run drains the table, and what the writer costs the run."""
+"""`steady`: what other processes see while a run drains the table, and what they cost the run."""
 
 from __future__ import annotations
 
@@ -12,18 +12,24 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import retention
+
 from . import ours
 from .client import FileClient
-from .data import Job, build, copy
+from .data import NOW, Job, build, copy
 from .measure import percentile, rounded, waits
+from .neighbour import Habit
 from .peers import bare_delete, limit_loop
 from .report import Outcome
 from .svg import Axis, Series, curves
 
-__all__ = ["Beside", "steady", "writer"]
+__all__ = ["Beside", "neighbour", "steady"]
 
 ALONE_S = 2.0
 """how long the writer runs with nobody beside it, s"""
+
+ROLLBACK_S = 8
+"""deadline of a run on a rollback-journal file, s: a few of the long reads beside it"""
 
 SHARES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.98, 0.99, 0.995, 0.998, 0.999, 1.0)
 
@@ -45,32 +51,34 @@ def steady(folder: Path, *, rows: int, rounds: int) -> Outcome:
     ratios: list[float] = []
     for _ in range(rounds):
         copy(source, target)
-        with writer(target, alone):
+        with neighbour(target, "insert", alone):
             time.sleep(ALONE_S)
         copy(source, target)
         lone = ours.drain(target, ours.policy(job))[0]
         copy(source, target)
-        with writer(target, beside):
+        with neighbour(target, "insert", beside):
             busy = ours.drain(target, ours.policy(job))[0]
         ratios.append(busy.rate / lone.rate)
     peers = {"bare_delete": Beside(), "limit_loop": Beside()}
     for name, drain in (("bare_delete", bare_delete.drain), ("limit_loop", limit_loop.drain)):
         copy(source, target)
-        with writer(target, peers[name]):
+        with neighbour(target, "insert", peers[name]):
             client = FileClient(target)
             drain(client, job)
             client.close()
-    seen = {"alone": alone, "beside": beside, **peers}
+    rollback, ended = _rollback(folder, rows)
+    seen = {"alone": alone, "beside": beside, **peers, "rollback_journal": rollback}
     result = {
         "rows": rows,
         "rounds": rounds,
-        **{name: waits(of.waits) | {"inserts": len(of.waits)} for name, of in seen.items()},
+        **{name: waits(of.waits) | {"count": len(of.waits)} for name, of in seen.items()},
         "wal_mb": rounded(beside.wal_bytes / 1e6),
         "peers_wal_mb": {name: rounded(of.wal_bytes / 1e6) for name, of in peers.items()},
+        "rollback_journal_run": ended,
         "speed_ratio": rounded(statistics.median(ratios), 3),
         "p50_ratio": rounded(percentile(beside.waits, 0.5) / (percentile(alone.waits, 0.5) or 1e-9), 3),
     }
-    head = ("the other writer", "inserts", "p50 ms", "p99 ms", "max ms", "WAL MB")
+    head = ("the other process", "statements", "p50 ms", "p99 ms", "max ms", "WAL MB")
     lines = [_line(TITLES[name], of) for name, of in seen.items()]
     note = f"speed beside the writer against alone: {result['speed_ratio']:g}"
     return Outcome("steady", result, head, lines, note, {"steady.svg": _plot(seen)})
@@ -81,7 +89,18 @@ TITLES = {
     "beside": "beside retention, range mode",
     "bare_delete": "beside one bare DELETE",
     "limit_loop": "beside the LIMIT loop",
+    "rollback_journal": "a short reader on a rollback journal, beside retention and a reader of 3 s",
 }
+
+
+def _rollback(folder: Path, rows: int) -> tuple[Beside, dict[str, object]]:
+    """A rollback-journal file: someone reads for seconds at a time, someone else wants one row each millisecond, and we delete."""
+    job = Job(rows, journal="delete")
+    target = copy(build(job, folder), folder / "rollback.db")
+    short, long = Beside(), Beside()
+    with neighbour(target, "hold", long), neighbour(target, "read", short):
+        receipt = retention.run(target, ours.policy(job), now=ours.instant(NOW), limits={"deadline": f"{ROLLBACK_S}s"})
+    return short, {"outcome": receipt.outcome, "why": receipt.why, "rows": sum(rule.deleted for rule in receipt.rules)}
 
 
 def _line(title: str, of: Beside) -> list[str]:
@@ -91,11 +110,11 @@ def _line(title: str, of: Beside) -> list[str]:
 
 
 @contextmanager
-def writer(path: Path, into: Beside) -> Generator[None]:
-    """Run the writer beside the block; only inserts that began inside it count."""
-    log = path.with_suffix(".waits.json")
+def neighbour(path: Path, habit: Habit, into: Beside) -> Generator[None]:
+    """Run another process beside the block; only what it began inside it counts."""
+    log = path.with_suffix(f".{habit}.json")
     process = subprocess.Popen(
-        [sys.executable, "-m", "bench.writer", str(path), str(log)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-m", "bench.neighbour", str(path), str(log), habit], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
     assert process.stdin is not None
     assert process.stdout is not None
@@ -120,9 +139,10 @@ def _within(taken: Sequence[tuple[float, float]], began: float, ended: float) ->
 
 
 def _plot(seen: dict[str, Beside]) -> str:
+    drawn = {name: of for name, of in seen.items() if name != "rollback_journal"}
     lines = [
         Series(TITLES[name], [(1 / max(1 - share, 1e-4), max(percentile(of.waits, share), 1e-6) * 1e3) for share in SHARES])
-        for name, of in seen.items()
+        for name, of in drawn.items()
     ]
     x = Axis("one insert in so many waits at least so long", 1, 10_000)
     y = Axis.around("wait for one insert, ms", [dot[1] for line in lines for dot in line.dots])

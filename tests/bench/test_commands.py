@@ -43,11 +43,13 @@ def test_compare(run: Any, tmp_path: Path) -> None:
 
 def test_steady(run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bench.steady.ALONE_S", 0.2)
+    monkeypatch.setattr("bench.steady.ROLLBACK_S", 1)
     found = run("steady", 20_000)
     assert set(found["alone"]) >= WAITS
     assert set(found["beside"]) >= WAITS
-    assert found["alone"]["inserts"] > 0
+    assert found["alone"]["count"] > 0
     assert {"wal_mb", "speed_ratio"} <= set(found)
+    assert set(found["rollback_journal"]) >= WAITS
     assert found["wal_mb"] > 0
     assert (tmp_path / "steady.svg").exists()
 
