@@ -5,19 +5,23 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from typing import TypeVar
 
 from ..errors import HostError
 from ..hosts.base import AsyncHost, Host
 from ..steps import Batch, Engine, Result
 
-__all__ = ["ATTEMPTS", "adrive", "drive"]
+__all__ = ["ATTEMPTS", "PATIENCE", "adrive", "drive"]
 
 T = TypeVar("T")
 Answer = list[Result] | HostError | None
 
 ATTEMPTS = 5
 """How often a batch is sent at most (the relay's own number, and that of D1's published sample)."""
+
+PATIENCE = 10.0
+"""Seconds of pauses for other connections' locks, for one batch. A batch that found the database locked has not been an attempt."""
 
 _PAUSE = 0.05
 """Seconds before the second attempt; doubles with each further one."""
@@ -37,15 +41,16 @@ def drive(engine: Engine[T], host: Host, *, attempts: int = ATTEMPTS, sleep: Cal
             batch = _advance(engine, answer)
         except StopIteration as stop:
             return stop.value
-        for attempt in range(1, attempts + 1):
+        tries = _Tries(batch, attempts)
+        while True:
             try:
                 answer = list(host.execute(batch))
                 break
             except HostError as error:
                 answer = error
-                if attempt == attempts or not _again(batch, error):
+                if (pause := tries.pause(error)) is None:
                     break
-                sleep(_pause(attempt, error))
+                sleep(pause)
 
 
 async def adrive(
@@ -58,15 +63,16 @@ async def adrive(
             batch = _advance(engine, answer)
         except StopIteration as stop:
             return stop.value
-        for attempt in range(1, attempts + 1):
+        tries = _Tries(batch, attempts)
+        while True:
             try:
                 answer = list(await host.execute(batch))
                 break
             except HostError as error:
                 answer = error
-                if attempt == attempts or not _again(batch, error):
+                if (pause := tries.pause(error)) is None:
                     break
-                await sleep(_pause(attempt, error))
+                await sleep(pause)
 
 
 def _advance(engine: Engine[T], answer: Answer) -> Batch:
@@ -76,10 +82,26 @@ def _advance(engine: Engine[T], answer: Answer) -> Batch:
     return step
 
 
-def _again(batch: Batch, error: HostError) -> bool:
-    # A write may be sent again if it certainly did nothing, or if doing it twice is doing it once.
-    return error.retryable and (not batch.writes or batch.repeatable or error.applied is False)
+@dataclass(slots=True)
+class _Tries:
+    """What is left for one batch."""
 
+    batch: Batch
+    attempts: int
+    failed: int = 0
+    waited: float = 0.0
 
-def _pause(attempt: int, error: HostError) -> float:
-    return max(error.retry_after or 0.0, _PAUSE * 2 ** (attempt - 1))
+    def pause(self, error: HostError) -> float | None:
+        """Seconds before the batch is sent again, or None if it is not."""
+        if not self._may_repeat(error):
+            return None
+        if error.kind == "busy" and self.waited < PATIENCE:
+            seconds = error.retry_after or _PAUSE
+            self.waited += seconds
+            return seconds
+        self.failed += 1
+        return max(error.retry_after or 0.0, _PAUSE * 2 ** (self.failed - 1)) if self.failed < self.attempts else None
+
+    def _may_repeat(self, error: HostError) -> bool:
+        # A write may be sent again if it certainly did nothing, or if doing it twice is doing it once.
+        return error.retryable and (not self.batch.writes or self.batch.repeatable or error.applied is False)

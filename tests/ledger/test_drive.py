@@ -11,7 +11,7 @@ import pytest
 from retention.capabilities import Capabilities
 from retention.errors import HostError
 from retention.hosts.sqlite import SQLite
-from retention.ledger.drive import ATTEMPTS, adrive, drive
+from retention.ledger.drive import ATTEMPTS, PATIENCE, adrive, drive
 from retention.steps import Batch, Engine, Result, Save, Statement
 from tests.ledger.relay import Faulty
 
@@ -103,6 +103,30 @@ def test_a_host_that_asks_to_wait_is_waited_for(host: SQLite) -> None:
     pauses: list[float] = []
     assert drive(engine(Batch((ONE,))), Busy(host), sleep=pauses.append) == 1
     assert pauses == [7.0]
+
+
+def test_a_lock_is_waited_for_without_using_up_attempts(host: SQLite) -> None:
+    class Locked(Faulty):
+        def execute(self, batch: Batch, timeout: float | None = None) -> Sequence[Result]:
+            self.sent.append(batch)
+            if len(self.sent) <= 50:
+                raise HostError("locked", "busy", retryable=True)
+            return self.host.execute(batch, timeout)
+
+    pauses: list[float] = []
+    assert drive(engine(Batch((ONE,), writes=True)), Locked(host), sleep=pauses.append) == 1
+    assert sum(pauses) < PATIENCE
+
+
+def test_a_lock_that_stays_is_an_error_in_the_end(host: SQLite) -> None:
+    class Locked(Faulty):
+        def execute(self, batch: Batch, timeout: float | None = None) -> Sequence[Result]:
+            raise HostError("locked", "busy", retryable=True)
+
+    pauses: list[float] = []
+    with pytest.raises(HostError, match="locked"):
+        drive(engine(Batch((ONE,), writes=True)), Locked(host), sleep=pauses.append)
+    assert PATIENCE <= sum(pauses) < PATIENCE + 2
 
 
 def test_other_steps_need_the_runner(host: SQLite) -> None:
