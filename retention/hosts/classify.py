@@ -214,6 +214,23 @@ _STATEMENT = Row(
 
 _D1_PLATFORM = (
     Row(
+        Signal(429, "7500", "D1 DB is overloaded. Too many requests queued."),
+        "overloaded",
+        "the database has too many requests waiting",
+        "try again later, with smaller pages, or spread the callers over time",
+        statuses=(429, 429),
+        pattern=_words("overloaded"),
+        retryable=True,
+    ),
+    Row(
+        Signal(429, "971", "Please wait and consider throttling your request speed"),
+        "quota",
+        "the user's 1,200 requests in 5 minutes are used up",
+        "wait, run less often, or give other programs a user of their own",
+        statuses=(429, 429),
+        retryable=True,
+    ),
+    Row(
         Signal(400, "7500", "Your account has exceeded D1's free tier daily row read limit. Upgrade to a paid plan or wait until tomorrow"),
         "quota",
         "the account's rows for today are used up",
@@ -227,15 +244,6 @@ _D1_PLATFORM = (
         "the database is being exported",
         "nothing is executed until the export has ended: try again later",
         pattern=_words("long-running export"),
-        retryable=True,
-    ),
-    Row(
-        Signal(429, "7500", "D1 DB is overloaded. Too many requests queued."),
-        "overloaded",
-        "the database has too many requests waiting",
-        "try again later, with smaller pages, or spread the callers over time",
-        statuses=(429, 429),
-        pattern=_words("overloaded"),
         retryable=True,
     ),
     Row(
@@ -341,14 +349,6 @@ _D1_API = (
         "the request is too large",
         "use smaller chunks",
         statuses=(413, 413),
-    ),
-    Row(
-        Signal(429, "971", "Please wait and consider throttling your request speed"),
-        "quota",
-        "the user's 1,200 requests in 5 minutes are used up",
-        "wait, run less often, or give other programs a user of their own",
-        statuses=(429, 429),
-        retryable=True,
     ),
 )
 

@@ -61,6 +61,8 @@ DOCUMENTED = [
     (400, "7500", "Your account has exceeded D1's free tier daily row write limit. Upgrade to a paid plan", ("quota", True, False)),
     (400, "7500", "Your account has exceeded D1's maximum account storage limit", ("full", False, False)),
     (429, "971", "Please wait and consider throttling your request speed", ("quota", True, False)),
+    (429, "7500", "Network connection lost.", ("quota", True, False)),
+    (429, "7500", "D1 DB's isolate exceeded its memory limit and was reset.", ("quota", True, False)),
     (504, "", "a body that is not JSON (text/html)", ("network", True, None)),
     (502, "", "", ("network", True, None)),
     (520, "", "", ("network", True, None)),
