@@ -10,7 +10,7 @@ from ..policy.models import Policy
 from ..report.audit import audit_text
 from ..schema.reader import read
 from ..upkeep.audit import audit as compare
-from .output import write_json
+from .output import write, write_json
 from .reading import answered
 
 __all__ = ["audit"]
@@ -27,4 +27,4 @@ def audit(db: str, policy: Policy, as_json: bool) -> None:
     if as_json:
         write_json({"version": 1, "database": db, "findings": [asdict(finding) for finding in found.findings]})
     else:
-        print(audit_text(found))
+        write(audit_text(found))

@@ -15,7 +15,7 @@ from ..report.words import number
 from ..runner.runs import milliseconds
 from ..runner.runs import run as carry_out
 from ..stores import FileStore
-from .output import show_receipt, watching
+from .output import show_receipt, watching, write
 from .plan import made_plan
 from .run import given_limits
 
@@ -33,16 +33,16 @@ def demo() -> None:
     """
     folder = Path(tempfile.mkdtemp(prefix="retention-demo-"))
     db, file, now = folder / "relay.db", folder / "retention.toml", instant(milliseconds(NOW))
-    print(f"1. A sample: a relay's messages and deliveries, 40 tenants with keeps of their own, in {db}", flush=True)
+    write(f"1. A sample: a relay's messages and deliveries, 40 tenants with keeps of their own, in {db}")
     made = make_sample(db, ROWS)
     file.write_text(sample_policy(), encoding="utf-8")
-    print("   " + ", ".join(f"{number(rows)} {table}" for table, rows in made.items()))
+    write("   " + ", ".join(f"{number(rows)} {table}" for table, rows in made.items()))
     policy = load(file)
-    print(f"\n2. The plan: retention plan {db} -p {file} --now {now}\n")
+    write(f"\n2. The plan: retention plan {db} -p {file} --now {now}\n")
     with closing(open_host(str(db), readonly=True)) as host:
         plan, counted = made_plan(host, policy, now)
-    print(plan_text(plan, counted, policy.limits.statements, statements=False))
-    print(f"\n3. The run: retention run {db} -p {file} --now {now} --until-done\n", flush=True)
+    write(plan_text(plan, counted, policy.limits.statements, statements=False))
+    write(f"\n3. The run: retention run {db} -p {file} --now {now} --until-done\n")
     with watching(policy, False) as observers:
         receipt = carry_out(
             db,
@@ -54,6 +54,6 @@ def demo() -> None:
             on_step=observers,
         )
     show_receipt(receipt, False, table=True)
-    print(f"\nThe database is {db}, its policy {file}. Try next:")
-    print(f"   retention audit {db} -p {file}")
-    print("   retention init YOUR.db && retention plan YOUR.db")
+    write(f"\nThe database is {db}, its policy {file}. Try next:")
+    write(f"   retention audit {db} -p {file}")
+    write("   retention init YOUR.db && retention plan YOUR.db")

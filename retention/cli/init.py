@@ -9,6 +9,7 @@ from ..errors import HostError, PolicyError
 from ..hosts import open_host
 from ..schema.reader import read
 from ..upkeep.first_policy import first_policy
+from .output import write
 from .reading import answered
 
 __all__ = ["init"]
@@ -26,11 +27,11 @@ def init(db: str, output: Path) -> None:
     with closing(open_host(db, readonly=True)) as host:
         text = answered(first_policy(answered(read(host.capabilities), host), Path(db).name), host)
     if str(output) == "-":
-        print(text, end="")
+        write(text.rstrip("\n"))
         return
     try:
         with output.open("x", encoding="utf-8") as file:
             file.write(text)
     except OSError as error:
         raise HostError(f"{output} cannot be written: {error.strerror}; check its directory and permissions.", "denied") from error
-    print(f"wrote {output}: take its rules one by one, then look at `retention plan {db} -p {output}`.")
+    write(f"wrote {output}: take its rules one by one, then look at `retention plan {db} -p {output}`.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -17,7 +18,7 @@ from .ending import complain
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["on_terminal", "show_receipt", "terminal", "watching", "write_json"]
+__all__ = ["on_terminal", "show_receipt", "terminal", "watching", "write", "write_json"]
 
 
 def on_terminal() -> bool:
@@ -32,9 +33,18 @@ def terminal() -> Console:
     return Console(highlight=False)
 
 
+def write(text: str) -> None:
+    """Lines to standard output, at once. A reader that went away is no error: what was done stays done, and so does the exit status."""
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        # The interpreter flushes once more when it ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def write_json(data: dict[str, Any]) -> None:
     """One JSON document, on one line."""
-    print(json.dumps(data, ensure_ascii=False))
+    write(json.dumps(data, ensure_ascii=False))
 
 
 @contextmanager
@@ -56,7 +66,7 @@ def show_receipt(receipt: Receipt, as_json: bool, verb: str = "deleted", *, tabl
     else:
         if receipt.rules and (table or on_terminal()):
             terminal().print(receipt_table(receipt, verb))
-        print(summary(receipt, verb), flush=True)
+        write(summary(receipt, verb))
         for remark in remarks(receipt):
             complain(f"warning: {remark}")
     ending = problem(receipt)

@@ -13,7 +13,7 @@ from ..policy.models import Policy
 from ..report.plan import plan_data, plan_text
 from ..runner.runs import milliseconds
 from ..runner.runs import plan as compile_plan
-from .output import write_json
+from .output import write, write_json
 from .reading import answered
 
 __all__ = ["made_plan", "plan"]
@@ -31,7 +31,7 @@ def plan(db: str, policy: Policy, now: str | None, as_json: bool) -> None:
     if as_json:
         write_json({"database": db} | plan_data(made, counted, limit))
     else:
-        print(plan_text(made, counted, limit))
+        write(plan_text(made, counted, limit))
 
 
 def made_plan(host: Host, policy: Policy, now: str | None) -> tuple[Plan, Preview]:

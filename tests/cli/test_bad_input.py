@@ -159,7 +159,7 @@ def test_odd_names_are_only_names(tmp_path: Path, table: str) -> None:
     db = create(
         tmp_path / "x.db", f"CREATE TABLE {name} ({column} INTEGER)", f"INSERT INTO {name} VALUES ({NOW_S - 400 * 86_400}), ({NOW_S})"
     )
-    rule = f"[[rules]]\ntable = {json.dumps(table)}\nkeep = \"90d\"\nage = {{ column = {json.dumps(table + ' at')}, format = \"unix_s\" }}\n"
+    rule = f'[[rules]]\ntable = {json.dumps(table)}\nkeep = "90d"\nage = {{ column = {json.dumps(table + " at")}, format = "unix_s" }}\n'
     file = policy(tmp_path / "p.toml", rule)
     planned = call("plan", db, "-p", file, "--now", NOW)
     assert (planned.exit_code, "1 to delete of 2" in planned.stdout) == (0, True), planned.stderr

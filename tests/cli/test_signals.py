@@ -1,0 +1,35 @@
+"""Two signals: the first asks, a second SIGINT insists."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+import pytest
+
+from retention.cli.signals import asked_to_stop
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_the_first_signal_asks(number: signal.Signals) -> None:
+    before = signal.getsignal(number)
+    with asked_to_stop() as asked:
+        assert not asked()
+        os.kill(os.getpid(), number)
+        assert asked()
+    assert signal.getsignal(number) == before
+
+
+def test_a_second_interrupt_stops_at_once() -> None:
+    with asked_to_stop() as asked:
+        os.kill(os.getpid(), signal.SIGINT)
+        assert asked()
+        with pytest.raises(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_a_second_sigterm_only_asks_again() -> None:
+    with asked_to_stop() as asked:
+        os.kill(os.getpid(), signal.SIGTERM)
+        os.kill(os.getpid(), signal.SIGTERM)
+        assert asked()
