@@ -58,6 +58,7 @@ Kind = Literal[
     "full",  # no space left
     "readonly",  # the database cannot be written
     "corrupt",  # the file is damaged, or no database
+    "index",  # a virtual table's own index (full-text) is out of step with what it serves; the file is sound
     "denied",  # no such database, no permission, wrong token
     "network",  # no answer, or one that cannot be read
     "error",  # anything else

@@ -48,6 +48,12 @@ class Pass:
     message: str | None = None
 
 
+def _named(error: HostError, state: Traversal) -> str:
+    """The error, with the tables behind the rule's triggers where one of them must be at fault."""
+    others = ", ".join(sorted(state.rule.feeds - {state.rule.table}))
+    return f"{error} (triggers of {state.rule.table} write to {others})" if error.kind == "index" and others else str(error)
+
+
 def instant(ms: int) -> str:
     """`2026-09-09T14:00:00Z`, with a fraction only where there is one."""
     at = utc(ms)
@@ -104,6 +110,8 @@ class Pruner:
         capped: set[int] = set()
         for state in self._rules:
             state.pages = 0
+            if not state.done and not state.receipt.blocked:
+                state.receipt.error = None
             if state.done and state.stale:
                 state.restart()
         ending = yield from self._rotate(failed, capped)
@@ -133,7 +141,7 @@ class Pruner:
                     if outcome == "failed":
                         state.receipt.error = state.receipt.error or str(error)
                 else:
-                    state.receipt.error = state.receipt.error or str(error)
+                    state.receipt.error = state.receipt.error or _named(error, state)
                     failed.add(turn)
             self._spread(state)
             if state.rule.max_pages is not None and state.pages >= state.rule.max_pages and not state.done:
@@ -181,5 +189,5 @@ class Pruner:
         if not state.deleted_now:
             return
         for other in self._rules:
-            if other.rule.reads & state.rule.feeds and not other.rule.never:
+            if (other.rule.reads & state.rule.feeds or other.rule.table in state.rule.alters) and not other.rule.never:
                 other.stale = True

@@ -114,6 +114,8 @@ def _explain(cause: BaseException, text: str) -> tuple[Kind, str]:
             return kind, sentence
     kinds: list[Kind] = [_KINDS[type(cause)]] if type(cause) in _KINDS else [k for pattern, k in _MESSAGES if pattern.search(text)]
     kind = kinds[0] if kinds else "error"
+    if getattr(cause, "extendedresult", None) == apsw.SQLITE_CORRUPT_VTAB:
+        return "index", "a virtual table's index is out of step with the rows it serves; rebuild it"
     text = _QUOTED.sub(r"\1 ...", text)[:_LONGEST] or type(cause).__name__
     hint = _HINTS.get(kind)
     return kind, f"{text}; {hint}" if hint else text

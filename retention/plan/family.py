@@ -36,6 +36,7 @@ class Family:
     deep: frozenset[str]
     feeds: frozenset[str]
     cascades: bool
+    alters: frozenset[str] = frozenset()
 
 
 def identity(table: Table) -> tuple[str, ...]:
@@ -82,12 +83,14 @@ def read_family(schema: Schema, table: Table, enforced: bool, children: str, hos
             f"measure or undo it; write rules for the children that delete them first.",
             "schema",
         )
-    feeds = _changed(schema, table, enforced)
+    changed = _changed(schema, table, enforced)
+    feeds = frozenset(t for t, _ in changed)
     return Family(
         references=tuple(as_reference(k, table) for k in keys if k.on_delete in _KEEPS),
         followers=tuple(k for k in keys if k.on_delete in _FOLLOWS),
         deep=deep,
         feeds=feeds,
+        alters=frozenset(t for t, kind in changed if kind != "DELETE"),
         cascades=any(k.on_delete in _FOLLOWS for k in keys) or any(t.event == "DELETE" for t in table.triggers),
     )
 
@@ -106,7 +109,7 @@ def _levels(schema: Schema, table: Table) -> Iterator[tuple[ForeignKey, ...]]:
         level = [t for t in (schema.table(n) for n in sorted(names)) if t is not None]
 
 
-def _changed(schema: Schema, table: Table, enforced: bool) -> frozenset[str]:
+def _changed(schema: Schema, table: Table, enforced: bool) -> set[tuple[str, str]]:
     """Tables that a delete of a row changes, through foreign keys and triggers."""
     seen: set[tuple[str, str]] = set()
     todo: list[tuple[str, str]] = [(table.name, "DELETE")]
@@ -123,7 +126,7 @@ def _changed(schema: Schema, table: Table, enforced: bool) -> frozenset[str]:
         for trigger in changed.triggers:
             if trigger.event == event[1]:
                 todo += [(written, kind) for written in trigger.writes for kind in ("DELETE", "UPDATE", "INSERT")]
-    return frozenset(t for t, _ in seen)
+    return seen
 
 
 def count_followers(table: Table, followers: tuple[ForeignKey, ...]) -> str | None:

@@ -68,6 +68,7 @@ class RulePlan:
     digest: str = ""
     reads: frozenset[str] = frozenset()
     feeds: frozenset[str] = frozenset()
+    alters: frozenset[str] = frozenset()
     plans: tuple[QueryPlan, ...] = ()
     notes: tuple[str, ...] = ()
 

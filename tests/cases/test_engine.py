@@ -25,10 +25,7 @@ def zone(request: pytest.FixtureRequest) -> Iterator[str]:
     time.tzset()
 
 
-UNNAMED = pytest.mark.xfail(strict=True, reason="a full-text index that is out of step is reported as a damaged file, and not named")
-
-
-@pytest.mark.parametrize("case", [pytest.param(c, id=c.id, marks=[UNNAMED] if "out of step" in c.id else []) for c in CASES])
+@pytest.mark.parametrize("case", CASES, ids=lambda c: c.id)
 def test_case(case: Case) -> None:
     db = database(case)
     if case.outcome == "policy":
