@@ -1,0 +1,72 @@
+-- rule oauth-access, table oauth2_provider_accesstoken, range mode, walk rowid: no whole index in time order is led by the age
+
+-- high-water, 0 bound
+SELECT typeof("oauth2_provider_accesstoken"."rowid"), CASE typeof("oauth2_provider_accesstoken"."rowid") WHEN 'integer' THEN CAST("oauth2_provider_accesstoken"."rowid" AS TEXT) WHEN 'blob' THEN hex("oauth2_provider_accesstoken"."rowid") ELSE "oauth2_provider_accesstoken"."rowid" END FROM "oauth2_provider_accesstoken" NOT INDEXED ORDER BY "oauth2_provider_accesstoken"."rowid" DESC LIMIT 1;
+--   SCAN oauth2_provider_accesstoken
+
+-- boundary, 3 bound
+SELECT n, gone, old, undated, unreadable, referenced, typeof(last), CASE typeof(last) WHEN 'integer' THEN CAST(last AS TEXT) WHEN 'blob' THEN hex(last) ELSE last END, typeof(a), CASE typeof(a) WHEN 'integer' THEN CAST(a AS TEXT) WHEN 'blob' THEN hex(a) ELSE a END, typeof(b), CASE typeof(b) WHEN 'integer' THEN CAST(b AS TEXT) WHEN 'blob' THEN hex(b) ELSE b END FROM (SELECT count(*) AS n, count(*) FILTER (WHERE v IS 1) AS gone, count(v) AS old, count(*) FILTER (WHERE v IS 'undated') AS undated, count(*) FILTER (WHERE v IS 'unreadable') AS unreadable, count(*) FILTER (WHERE v IS 'referenced') AS referenced, max(k0) AS last, min(k0) FILTER (WHERE v IS 1) AS a, max(k0) FILTER (WHERE v IS 1) AS b FROM (SELECT "oauth2_provider_accesstoken"."rowid" AS k0, CASE CASE WHEN typeof("oauth2_provider_accesstoken"."expires") = 'text' AND datetime(unixepoch(substr("oauth2_provider_accesstoken"."expires", 1, 19)), 'unixepoch') IS substr("oauth2_provider_accesstoken"."expires", 1, 19) AND (substr("oauth2_provider_accesstoken"."expires", 20) = '' OR (substr("oauth2_provider_accesstoken"."expires", 20) GLOB '.[0-9]*' AND substr(substr("oauth2_provider_accesstoken"."expires", 20), 2) NOT GLOB '*[^0-9]*')) AND instr("oauth2_provider_accesstoken"."expires", char(0)) = 0 THEN "oauth2_provider_accesstoken"."expires" END < ?1 WHEN 0 THEN NULL WHEN 1 THEN CASE WHEN EXISTS (SELECT 1 FROM "oauth2_provider_refreshtoken" WHERE "oauth2_provider_accesstoken"."id" = "oauth2_provider_refreshtoken"."access_token_id") THEN 'referenced' ELSE 1 END ELSE CASE WHEN "oauth2_provider_accesstoken"."expires" IS NULL THEN 'undated' ELSE 'unreadable' END END AS v FROM "oauth2_provider_accesstoken" NOT INDEXED WHERE "oauth2_provider_accesstoken"."rowid" > +CAST(?2 AS INTEGER) AND "oauth2_provider_accesstoken"."rowid" <= +CAST(?3 AS INTEGER) ORDER BY "oauth2_provider_accesstoken"."rowid" LIMIT 50000));
+--   CO-ROUTINE (subquery-3)
+--     CO-ROUTINE (subquery-2)
+--       SEARCH oauth2_provider_accesstoken USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)
+--       CORRELATED SCALAR SUBQUERY 1
+--         SEARCH oauth2_provider_refreshtoken USING COVERING INDEX sqlite_autoindex_oauth2_provider_refreshtoken_1 (access_token_id=?)
+--     SCAN (subquery-2)
+--   SCAN (subquery-3)
+
+-- delete, 3 bound
+DELETE FROM "oauth2_provider_accesstoken" NOT INDEXED WHERE "oauth2_provider_accesstoken"."rowid" > +CAST(?2 AS INTEGER) AND "oauth2_provider_accesstoken"."rowid" <= +CAST(?3 AS INTEGER) AND (CASE CASE WHEN typeof("oauth2_provider_accesstoken"."expires") = 'text' AND datetime(unixepoch(substr("oauth2_provider_accesstoken"."expires", 1, 19)), 'unixepoch') IS substr("oauth2_provider_accesstoken"."expires", 1, 19) AND (substr("oauth2_provider_accesstoken"."expires", 20) = '' OR (substr("oauth2_provider_accesstoken"."expires", 20) GLOB '.[0-9]*' AND substr(substr("oauth2_provider_accesstoken"."expires", 20), 2) NOT GLOB '*[^0-9]*')) AND instr("oauth2_provider_accesstoken"."expires", char(0)) = 0 THEN "oauth2_provider_accesstoken"."expires" END < ?1 WHEN 0 THEN NULL WHEN 1 THEN CASE WHEN EXISTS (SELECT 1 FROM "oauth2_provider_refreshtoken" WHERE "oauth2_provider_accesstoken"."id" = "oauth2_provider_refreshtoken"."access_token_id") THEN 'referenced' ELSE 1 END ELSE CASE WHEN "oauth2_provider_accesstoken"."expires" IS NULL THEN 'undated' ELSE 'unreadable' END END) IS TRUE;
+--   SEARCH oauth2_provider_accesstoken USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)
+--   CORRELATED SCALAR SUBQUERY 1
+--     SEARCH oauth2_provider_refreshtoken USING COVERING INDEX sqlite_autoindex_oauth2_provider_refreshtoken_1 (access_token_id=?)
+--   SEARCH oauth2_provider_refreshtoken USING COVERING INDEX sqlite_autoindex_oauth2_provider_refreshtoken_1 (access_token_id=?)
+
+-- first boundary, 2 bound
+SELECT n, gone, old, undated, unreadable, referenced, typeof(last), CASE typeof(last) WHEN 'integer' THEN CAST(last AS TEXT) WHEN 'blob' THEN hex(last) ELSE last END, typeof(a), CASE typeof(a) WHEN 'integer' THEN CAST(a AS TEXT) WHEN 'blob' THEN hex(a) ELSE a END, typeof(b), CASE typeof(b) WHEN 'integer' THEN CAST(b AS TEXT) WHEN 'blob' THEN hex(b) ELSE b END FROM (SELECT count(*) AS n, count(*) FILTER (WHERE v IS 1) AS gone, count(v) AS old, count(*) FILTER (WHERE v IS 'undated') AS undated, count(*) FILTER (WHERE v IS 'unreadable') AS unreadable, count(*) FILTER (WHERE v IS 'referenced') AS referenced, max(k0) AS last, min(k0) FILTER (WHERE v IS 1) AS a, max(k0) FILTER (WHERE v IS 1) AS b FROM (SELECT "oauth2_provider_accesstoken"."rowid" AS k0, CASE CASE WHEN typeof("oauth2_provider_accesstoken"."expires") = 'text' AND datetime(unixepoch(substr("oauth2_provider_accesstoken"."expires", 1, 19)), 'unixepoch') IS substr("oauth2_provider_accesstoken"."expires", 1, 19) AND (substr("oauth2_provider_accesstoken"."expires", 20) = '' OR (substr("oauth2_provider_accesstoken"."expires", 20) GLOB '.[0-9]*' AND substr(substr("oauth2_provider_accesstoken"."expires", 20), 2) NOT GLOB '*[^0-9]*')) AND instr("oauth2_provider_accesstoken"."expires", char(0)) = 0 THEN "oauth2_provider_accesstoken"."expires" END < ?1 WHEN 0 THEN NULL WHEN 1 THEN CASE WHEN EXISTS (SELECT 1 FROM "oauth2_provider_refreshtoken" WHERE "oauth2_provider_accesstoken"."id" = "oauth2_provider_refreshtoken"."access_token_id") THEN 'referenced' ELSE 1 END ELSE CASE WHEN "oauth2_provider_accesstoken"."expires" IS NULL THEN 'undated' ELSE 'unreadable' END END AS v FROM "oauth2_provider_accesstoken" NOT INDEXED WHERE "oauth2_provider_accesstoken"."rowid" <= +CAST(?2 AS INTEGER) ORDER BY "oauth2_provider_accesstoken"."rowid" LIMIT 50000));
+--   CO-ROUTINE (subquery-3)
+--     CO-ROUTINE (subquery-2)
+--       SEARCH oauth2_provider_accesstoken USING INTEGER PRIMARY KEY (rowid<?)
+--       CORRELATED SCALAR SUBQUERY 1
+--         SEARCH oauth2_provider_refreshtoken USING COVERING INDEX sqlite_autoindex_oauth2_provider_refreshtoken_1 (access_token_id=?)
+--     SCAN (subquery-2)
+--   SCAN (subquery-3)
+
+-- delete between the rows that the boundary saw, 3 bound
+DELETE FROM "oauth2_provider_accesstoken" NOT INDEXED WHERE "oauth2_provider_accesstoken"."rowid" >= +CAST(?2 AS INTEGER) AND "oauth2_provider_accesstoken"."rowid" <= +CAST(?3 AS INTEGER) AND (CASE CASE WHEN typeof("oauth2_provider_accesstoken"."expires") = 'text' AND datetime(unixepoch(substr("oauth2_provider_accesstoken"."expires", 1, 19)), 'unixepoch') IS substr("oauth2_provider_accesstoken"."expires", 1, 19) AND (substr("oauth2_provider_accesstoken"."expires", 20) = '' OR (substr("oauth2_provider_accesstoken"."expires", 20) GLOB '.[0-9]*' AND substr(substr("oauth2_provider_accesstoken"."expires", 20), 2) NOT GLOB '*[^0-9]*')) AND instr("oauth2_provider_accesstoken"."expires", char(0)) = 0 THEN "oauth2_provider_accesstoken"."expires" END < ?1 WHEN 0 THEN NULL WHEN 1 THEN CASE WHEN EXISTS (SELECT 1 FROM "oauth2_provider_refreshtoken" WHERE "oauth2_provider_accesstoken"."id" = "oauth2_provider_refreshtoken"."access_token_id") THEN 'referenced' ELSE 1 END ELSE CASE WHEN "oauth2_provider_accesstoken"."expires" IS NULL THEN 'undated' ELSE 'unreadable' END END) IS TRUE;
+--   SEARCH oauth2_provider_accesstoken USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)
+--   CORRELATED SCALAR SUBQUERY 1
+--     SEARCH oauth2_provider_refreshtoken USING COVERING INDEX sqlite_autoindex_oauth2_provider_refreshtoken_1 (access_token_id=?)
+--   SEARCH oauth2_provider_refreshtoken USING COVERING INDEX sqlite_autoindex_oauth2_provider_refreshtoken_1 (access_token_id=?)
+
+-- rule oauth-access, table oauth2_provider_accesstoken, chunk mode, walk rowid: no whole index in time order is led by the age
+
+-- high-water, 0 bound
+SELECT typeof("oauth2_provider_accesstoken"."rowid"), CASE typeof("oauth2_provider_accesstoken"."rowid") WHEN 'integer' THEN CAST("oauth2_provider_accesstoken"."rowid" AS TEXT) WHEN 'blob' THEN hex("oauth2_provider_accesstoken"."rowid") ELSE "oauth2_provider_accesstoken"."rowid" END FROM "oauth2_provider_accesstoken" NOT INDEXED ORDER BY "oauth2_provider_accesstoken"."rowid" DESC LIMIT 1;
+--   SCAN oauth2_provider_accesstoken
+
+-- rows, 3 bound
+SELECT typeof(k0), CASE typeof(k0) WHEN 'integer' THEN CAST(k0 AS TEXT) WHEN 'blob' THEN hex(k0) ELSE k0 END, typeof(k1), CASE typeof(k1) WHEN 'integer' THEN CAST(k1 AS TEXT) WHEN 'blob' THEN hex(k1) ELSE k1 END, v, CASE WHEN v IS 1 THEN g END FROM (SELECT "oauth2_provider_accesstoken"."rowid" AS k0, "oauth2_provider_accesstoken"."rowid" AS k1, CASE CASE WHEN typeof("oauth2_provider_accesstoken"."expires") = 'text' AND datetime(unixepoch(substr("oauth2_provider_accesstoken"."expires", 1, 19)), 'unixepoch') IS substr("oauth2_provider_accesstoken"."expires", 1, 19) AND (substr("oauth2_provider_accesstoken"."expires", 20) = '' OR (substr("oauth2_provider_accesstoken"."expires", 20) GLOB '.[0-9]*' AND substr(substr("oauth2_provider_accesstoken"."expires", 20), 2) NOT GLOB '*[^0-9]*')) AND instr("oauth2_provider_accesstoken"."expires", char(0)) = 0 THEN "oauth2_provider_accesstoken"."expires" END < ?1 WHEN 0 THEN NULL WHEN 1 THEN CASE WHEN EXISTS (SELECT 1 FROM "oauth2_provider_refreshtoken" WHERE "oauth2_provider_accesstoken"."id" = "oauth2_provider_refreshtoken"."access_token_id") THEN 'referenced' ELSE 1 END ELSE CASE WHEN "oauth2_provider_accesstoken"."expires" IS NULL THEN 'undated' ELSE 'unreadable' END END AS v, (quote("oauth2_provider_accesstoken"."id") || ',' || quote("oauth2_provider_accesstoken"."expires")) AS g FROM "oauth2_provider_accesstoken" NOT INDEXED WHERE "oauth2_provider_accesstoken"."rowid" > +CAST(?2 AS INTEGER) AND "oauth2_provider_accesstoken"."rowid" <= +CAST(?3 AS INTEGER) ORDER BY "oauth2_provider_accesstoken"."rowid" LIMIT 4000);
+--   CO-ROUTINE (subquery-2)
+--     SEARCH oauth2_provider_accesstoken USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)
+--     CORRELATED SCALAR SUBQUERY 1
+--       SEARCH oauth2_provider_refreshtoken USING COVERING INDEX sqlite_autoindex_oauth2_provider_refreshtoken_1 (access_token_id=?)
+--   SCAN (subquery-2)
+
+-- delete, 2 bound
+DELETE FROM "oauth2_provider_accesstoken" NOT INDEXED WHERE "oauth2_provider_accesstoken"."rowid" IN (SELECT "q"."rowid" FROM json_each(?2) AS j CROSS JOIN "oauth2_provider_accesstoken" AS q NOT INDEXED ON "q"."rowid" = CASE json_type(j.value, '$[0]') WHEN 'object' THEN unhex(json_extract(j.value, '$[0].blob')) ELSE json_extract(j.value, '$[0]') END WHERE (quote("q"."id") || ',' || quote("q"."expires")) IS json_extract(j.value, '$[1]')) AND (CASE CASE WHEN typeof("oauth2_provider_accesstoken"."expires") = 'text' AND datetime(unixepoch(substr("oauth2_provider_accesstoken"."expires", 1, 19)), 'unixepoch') IS substr("oauth2_provider_accesstoken"."expires", 1, 19) AND (substr("oauth2_provider_accesstoken"."expires", 20) = '' OR (substr("oauth2_provider_accesstoken"."expires", 20) GLOB '.[0-9]*' AND substr(substr("oauth2_provider_accesstoken"."expires", 20), 2) NOT GLOB '*[^0-9]*')) AND instr("oauth2_provider_accesstoken"."expires", char(0)) = 0 THEN "oauth2_provider_accesstoken"."expires" END < ?1 WHEN 0 THEN NULL WHEN 1 THEN CASE WHEN EXISTS (SELECT 1 FROM "oauth2_provider_refreshtoken" WHERE "oauth2_provider_accesstoken"."id" = "oauth2_provider_refreshtoken"."access_token_id") THEN 'referenced' ELSE 1 END ELSE CASE WHEN "oauth2_provider_accesstoken"."expires" IS NULL THEN 'undated' ELSE 'unreadable' END END) IS TRUE;
+--   SEARCH oauth2_provider_accesstoken USING INTEGER PRIMARY KEY (rowid=?)
+--   LIST SUBQUERY 1
+--     SCAN j VIRTUAL TABLE INDEX 1:
+--     SEARCH q USING INTEGER PRIMARY KEY (rowid=?)
+--   CORRELATED SCALAR SUBQUERY 2
+--     SEARCH oauth2_provider_refreshtoken USING COVERING INDEX sqlite_autoindex_oauth2_provider_refreshtoken_1 (access_token_id=?)
+--   SEARCH oauth2_provider_refreshtoken USING COVERING INDEX sqlite_autoindex_oauth2_provider_refreshtoken_1 (access_token_id=?)
+
+-- first rows, 2 bound
+SELECT typeof(k0), CASE typeof(k0) WHEN 'integer' THEN CAST(k0 AS TEXT) WHEN 'blob' THEN hex(k0) ELSE k0 END, typeof(k1), CASE typeof(k1) WHEN 'integer' THEN CAST(k1 AS TEXT) WHEN 'blob' THEN hex(k1) ELSE k1 END, v, CASE WHEN v IS 1 THEN g END FROM (SELECT "oauth2_provider_accesstoken"."rowid" AS k0, "oauth2_provider_accesstoken"."rowid" AS k1, CASE CASE WHEN typeof("oauth2_provider_accesstoken"."expires") = 'text' AND datetime(unixepoch(substr("oauth2_provider_accesstoken"."expires", 1, 19)), 'unixepoch') IS substr("oauth2_provider_accesstoken"."expires", 1, 19) AND (substr("oauth2_provider_accesstoken"."expires", 20) = '' OR (substr("oauth2_provider_accesstoken"."expires", 20) GLOB '.[0-9]*' AND substr(substr("oauth2_provider_accesstoken"."expires", 20), 2) NOT GLOB '*[^0-9]*')) AND instr("oauth2_provider_accesstoken"."expires", char(0)) = 0 THEN "oauth2_provider_accesstoken"."expires" END < ?1 WHEN 0 THEN NULL WHEN 1 THEN CASE WHEN EXISTS (SELECT 1 FROM "oauth2_provider_refreshtoken" WHERE "oauth2_provider_accesstoken"."id" = "oauth2_provider_refreshtoken"."access_token_id") THEN 'referenced' ELSE 1 END ELSE CASE WHEN "oauth2_provider_accesstoken"."expires" IS NULL THEN 'undated' ELSE 'unreadable' END END AS v, (quote("oauth2_provider_accesstoken"."id") || ',' || quote("oauth2_provider_accesstoken"."expires")) AS g FROM "oauth2_provider_accesstoken" NOT INDEXED WHERE "oauth2_provider_accesstoken"."rowid" <= +CAST(?2 AS INTEGER) ORDER BY "oauth2_provider_accesstoken"."rowid" LIMIT 4000);
+--   CO-ROUTINE (subquery-2)
+--     SEARCH oauth2_provider_accesstoken USING INTEGER PRIMARY KEY (rowid<?)
+--     CORRELATED SCALAR SUBQUERY 1
+--       SEARCH oauth2_provider_refreshtoken USING COVERING INDEX sqlite_autoindex_oauth2_provider_refreshtoken_1 (access_token_id=?)
+--   SCAN (subquery-2)
+

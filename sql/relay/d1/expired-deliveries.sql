@@ -1,0 +1,49 @@
+-- rule expired-deliveries, table deliveries, range mode, walk index:idx_deliveries_active_expiry: the policy says so
+
+-- boundary, 4 bound
+SELECT n, gone, old, undated, unreadable, typeof(k0), CASE typeof(k0) WHEN 'integer' THEN CAST(k0 AS TEXT) WHEN 'blob' THEN hex(k0) ELSE k0 END, typeof(k1), CASE typeof(k1) WHEN 'integer' THEN CAST(k1 AS TEXT) WHEN 'blob' THEN hex(k1) ELSE k1 END FROM (SELECT count(*) AS n, count(*) FILTER (WHERE v IS 1) AS gone, count(v) AS old, count(*) FILTER (WHERE v IS 'undated') AS undated, count(*) FILTER (WHERE v IS 'unreadable') AS unreadable FROM (SELECT "deliveries"."expires_at" AS k0, "deliveries"."id" AS k1, CASE CASE WHEN typeof("deliveries"."expires_at") IN ('integer', 'real') THEN "deliveries"."expires_at" END < CAST(?1 AS INTEGER) WHEN 0 THEN NULL WHEN 1 THEN CASE WHEN (status IN ('queued', 'delivered')) IS TRUE THEN 1 ELSE 0 END ELSE CASE WHEN (status IN ('queued', 'delivered')) IS TRUE THEN CASE WHEN "deliveries"."expires_at" IS NULL THEN 'undated' ELSE 'unreadable' END ELSE 0 END END AS v FROM "deliveries" INDEXED BY "idx_deliveries_active_expiry" WHERE (status IN ('queued', 'delivered') AND expires_at IS NOT NULL) AND ("deliveries"."expires_at", "deliveries"."id") > (+CAST(?2 AS INTEGER), ?3) AND "deliveries"."expires_at" < +CAST(?4 AS INTEGER) ORDER BY "deliveries"."expires_at", "deliveries"."id" LIMIT 1000)) LEFT JOIN (SELECT "deliveries"."expires_at" AS k0, "deliveries"."id" AS k1 FROM "deliveries" INDEXED BY "idx_deliveries_active_expiry" WHERE (status IN ('queued', 'delivered') AND expires_at IS NOT NULL) AND ("deliveries"."expires_at", "deliveries"."id") > (+CAST(?2 AS INTEGER), ?3) AND "deliveries"."expires_at" < +CAST(?4 AS INTEGER) ORDER BY "deliveries"."expires_at", "deliveries"."id" LIMIT 1 OFFSET 999) ON 1;
+--   CO-ROUTINE (subquery-2)
+--     CO-ROUTINE (subquery-1)
+--       SEARCH deliveries USING INDEX idx_deliveries_active_expiry ((expires_at,id)>(?,?) AND expires_at<?)
+--     SCAN (subquery-1)
+--   MATERIALIZE (subquery-3)
+--     SEARCH deliveries USING INDEX idx_deliveries_active_expiry ((expires_at,id)>(?,?) AND expires_at<?)
+--   SCAN (subquery-2)
+--   SCAN (subquery-3) LEFT-JOIN
+
+-- delete, 4 bound
+DELETE FROM "deliveries" INDEXED BY "idx_deliveries_active_expiry" WHERE (status IN ('queued', 'delivered') AND expires_at IS NOT NULL) AND ("deliveries"."expires_at", "deliveries"."id") > (+CAST(?2 AS INTEGER), ?3) AND "deliveries"."expires_at" <= +CAST(?4 AS INTEGER) AND (CASE CASE WHEN typeof("deliveries"."expires_at") IN ('integer', 'real') THEN "deliveries"."expires_at" END < CAST(?1 AS INTEGER) WHEN 0 THEN NULL WHEN 1 THEN CASE WHEN (status IN ('queued', 'delivered')) IS TRUE THEN 1 ELSE 0 END ELSE CASE WHEN (status IN ('queued', 'delivered')) IS TRUE THEN CASE WHEN "deliveries"."expires_at" IS NULL THEN 'undated' ELSE 'unreadable' END ELSE 0 END END) IS TRUE;
+--   SEARCH deliveries USING INDEX idx_deliveries_active_expiry ((expires_at,id)>(?,?) AND expires_at<?)
+
+-- first boundary, 2 bound
+SELECT n, gone, old, undated, unreadable, typeof(k0), CASE typeof(k0) WHEN 'integer' THEN CAST(k0 AS TEXT) WHEN 'blob' THEN hex(k0) ELSE k0 END, typeof(k1), CASE typeof(k1) WHEN 'integer' THEN CAST(k1 AS TEXT) WHEN 'blob' THEN hex(k1) ELSE k1 END FROM (SELECT count(*) AS n, count(*) FILTER (WHERE v IS 1) AS gone, count(v) AS old, count(*) FILTER (WHERE v IS 'undated') AS undated, count(*) FILTER (WHERE v IS 'unreadable') AS unreadable FROM (SELECT "deliveries"."expires_at" AS k0, "deliveries"."id" AS k1, CASE CASE WHEN typeof("deliveries"."expires_at") IN ('integer', 'real') THEN "deliveries"."expires_at" END < CAST(?1 AS INTEGER) WHEN 0 THEN NULL WHEN 1 THEN CASE WHEN (status IN ('queued', 'delivered')) IS TRUE THEN 1 ELSE 0 END ELSE CASE WHEN (status IN ('queued', 'delivered')) IS TRUE THEN CASE WHEN "deliveries"."expires_at" IS NULL THEN 'undated' ELSE 'unreadable' END ELSE 0 END END AS v FROM "deliveries" INDEXED BY "idx_deliveries_active_expiry" WHERE (status IN ('queued', 'delivered') AND expires_at IS NOT NULL) AND "deliveries"."expires_at" < +CAST(?2 AS INTEGER) ORDER BY "deliveries"."expires_at", "deliveries"."id" LIMIT 1000)) LEFT JOIN (SELECT "deliveries"."expires_at" AS k0, "deliveries"."id" AS k1 FROM "deliveries" INDEXED BY "idx_deliveries_active_expiry" WHERE (status IN ('queued', 'delivered') AND expires_at IS NOT NULL) AND "deliveries"."expires_at" < +CAST(?2 AS INTEGER) ORDER BY "deliveries"."expires_at", "deliveries"."id" LIMIT 1 OFFSET 999) ON 1;
+--   CO-ROUTINE (subquery-2)
+--     CO-ROUTINE (subquery-1)
+--       SEARCH deliveries USING INDEX idx_deliveries_active_expiry (expires_at>? AND expires_at<?)
+--     SCAN (subquery-1)
+--   MATERIALIZE (subquery-3)
+--     SEARCH deliveries USING INDEX idx_deliveries_active_expiry (expires_at>? AND expires_at<?)
+--   SCAN (subquery-2)
+--   SCAN (subquery-3) LEFT-JOIN
+
+-- rule expired-deliveries, table deliveries, chunk mode, walk index:idx_deliveries_active_expiry: the policy says so
+
+-- rows, 4 bound
+SELECT typeof(k0), CASE typeof(k0) WHEN 'integer' THEN CAST(k0 AS TEXT) WHEN 'blob' THEN hex(k0) ELSE k0 END, typeof(k1), CASE typeof(k1) WHEN 'integer' THEN CAST(k1 AS TEXT) WHEN 'blob' THEN hex(k1) ELSE k1 END, typeof(k2), CASE typeof(k2) WHEN 'integer' THEN CAST(k2 AS TEXT) WHEN 'blob' THEN hex(k2) ELSE k2 END, v, CASE WHEN v IS 1 THEN g END FROM (SELECT "deliveries"."expires_at" AS k0, "deliveries"."id" AS k1, "deliveries"."rowid" AS k2, CASE CASE WHEN typeof("deliveries"."expires_at") IN ('integer', 'real') THEN "deliveries"."expires_at" END < CAST(?1 AS INTEGER) WHEN 0 THEN NULL WHEN 1 THEN CASE WHEN (status IN ('queued', 'delivered')) IS TRUE THEN 1 ELSE 0 END ELSE CASE WHEN (status IN ('queued', 'delivered')) IS TRUE THEN CASE WHEN "deliveries"."expires_at" IS NULL THEN 'undated' ELSE 'unreadable' END ELSE 0 END END AS v, (quote("deliveries"."id") || ',' || (quote("deliveries"."status") || ',' || quote("deliveries"."expires_at"))) AS g FROM "deliveries" INDEXED BY "idx_deliveries_active_expiry" WHERE (status IN ('queued', 'delivered') AND expires_at IS NOT NULL) AND ("deliveries"."expires_at", "deliveries"."id") > (+CAST(?2 AS INTEGER), ?3) AND "deliveries"."expires_at" < +CAST(?4 AS INTEGER) ORDER BY "deliveries"."expires_at", "deliveries"."id" LIMIT 1000);
+--   CO-ROUTINE (subquery-1)
+--     SEARCH deliveries USING INDEX idx_deliveries_active_expiry ((expires_at,id)>(?,?) AND expires_at<?)
+--   SCAN (subquery-1)
+
+-- delete, 2 bound
+DELETE FROM "deliveries" NOT INDEXED WHERE "deliveries"."rowid" IN (SELECT "q"."rowid" FROM json_each(?2) AS j CROSS JOIN "deliveries" AS q NOT INDEXED ON "q"."rowid" = CASE json_type(j.value, '$[0]') WHEN 'object' THEN unhex(json_extract(j.value, '$[0].blob')) ELSE json_extract(j.value, '$[0]') END WHERE (quote("q"."id") || ',' || (quote("q"."status") || ',' || quote("q"."expires_at"))) IS json_extract(j.value, '$[1]')) AND (CASE CASE WHEN typeof("deliveries"."expires_at") IN ('integer', 'real') THEN "deliveries"."expires_at" END < CAST(?1 AS INTEGER) WHEN 0 THEN NULL WHEN 1 THEN CASE WHEN (status IN ('queued', 'delivered')) IS TRUE THEN 1 ELSE 0 END ELSE CASE WHEN (status IN ('queued', 'delivered')) IS TRUE THEN CASE WHEN "deliveries"."expires_at" IS NULL THEN 'undated' ELSE 'unreadable' END ELSE 0 END END) IS TRUE;
+--   SEARCH deliveries USING INTEGER PRIMARY KEY (rowid=?)
+--   LIST SUBQUERY 1
+--     SCAN j VIRTUAL TABLE INDEX 1:
+--     SEARCH q USING INTEGER PRIMARY KEY (rowid=?)
+
+-- first rows, 2 bound
+SELECT typeof(k0), CASE typeof(k0) WHEN 'integer' THEN CAST(k0 AS TEXT) WHEN 'blob' THEN hex(k0) ELSE k0 END, typeof(k1), CASE typeof(k1) WHEN 'integer' THEN CAST(k1 AS TEXT) WHEN 'blob' THEN hex(k1) ELSE k1 END, typeof(k2), CASE typeof(k2) WHEN 'integer' THEN CAST(k2 AS TEXT) WHEN 'blob' THEN hex(k2) ELSE k2 END, v, CASE WHEN v IS 1 THEN g END FROM (SELECT "deliveries"."expires_at" AS k0, "deliveries"."id" AS k1, "deliveries"."rowid" AS k2, CASE CASE WHEN typeof("deliveries"."expires_at") IN ('integer', 'real') THEN "deliveries"."expires_at" END < CAST(?1 AS INTEGER) WHEN 0 THEN NULL WHEN 1 THEN CASE WHEN (status IN ('queued', 'delivered')) IS TRUE THEN 1 ELSE 0 END ELSE CASE WHEN (status IN ('queued', 'delivered')) IS TRUE THEN CASE WHEN "deliveries"."expires_at" IS NULL THEN 'undated' ELSE 'unreadable' END ELSE 0 END END AS v, (quote("deliveries"."id") || ',' || (quote("deliveries"."status") || ',' || quote("deliveries"."expires_at"))) AS g FROM "deliveries" INDEXED BY "idx_deliveries_active_expiry" WHERE (status IN ('queued', 'delivered') AND expires_at IS NOT NULL) AND "deliveries"."expires_at" < +CAST(?2 AS INTEGER) ORDER BY "deliveries"."expires_at", "deliveries"."id" LIMIT 1000);
+--   CO-ROUTINE (subquery-1)
+--     SEARCH deliveries USING INDEX idx_deliveries_active_expiry (expires_at>? AND expires_at<?)
+--   SCAN (subquery-1)
+

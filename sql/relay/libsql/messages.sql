@@ -1,0 +1,179 @@
+-- rule messages, table messages, range mode, walk rowid: no whole index in time order is led by the age
+
+-- high-water, 0 bound
+SELECT typeof("messages"."rowid"), CASE typeof("messages"."rowid") WHEN 'integer' THEN CAST("messages"."rowid" AS TEXT) WHEN 'blob' THEN hex("messages"."rowid") ELSE "messages"."rowid" END FROM "messages" NOT INDEXED ORDER BY "messages"."rowid" DESC LIMIT 1;
+--   SCAN messages
+
+-- boundary, 4 bound
+SELECT n, gone, old, undated, unreadable, malformed, referenced, children, typeof(last), CASE typeof(last) WHEN 'integer' THEN CAST(last AS TEXT) WHEN 'blob' THEN hex(last) ELSE last END, typeof(a), CASE typeof(a) WHEN 'integer' THEN CAST(a AS TEXT) WHEN 'blob' THEN hex(a) ELSE a END, typeof(b), CASE typeof(b) WHEN 'integer' THEN CAST(b AS TEXT) WHEN 'blob' THEN hex(b) ELSE b END, tenants FROM (SELECT count(*) AS n, count(*) FILTER (WHERE v IS 1) AS gone, count(v) AS old, count(*) FILTER (WHERE v IS 'undated') AS undated, count(*) FILTER (WHERE v IS 'unreadable') AS unreadable, count(*) FILTER (WHERE v IS 'malformed') AS malformed, count(*) FILTER (WHERE v IS 'referenced') AS referenced, coalesce(sum(children) FILTER (WHERE v IS 1), 0) AS children, json_group_array(DISTINCT CAST(CASE WHEN v IS 'malformed' THEN tenant END AS TEXT)) AS tenants, max(k0) AS last, min(k0) FILTER (WHERE v IS 1) AS a, max(k0) FILTER (WHERE v IS 1) AS b FROM (SELECT "messages"."rowid" AS k0, CASE CASE typeof("messages"."id") WHEN 'integer' THEN CASE WHEN "messages"."id" >= 0 THEN "messages"."id" END WHEN 'text' THEN CASE WHEN "messages"."id" NOT GLOB '*[^0-9]*' AND "messages"."id" NOT GLOB '0?*' AND length("messages"."id") BETWEEN 1 AND 19 AND instr("messages"."id", char(0)) = 0 AND (length("messages"."id") < 19 OR "messages"."id" <= '9223372036854775807') THEN CAST("messages"."id" AS INTEGER) END END < CAST(?1 AS INTEGER) WHEN 0 THEN NULL WHEN 1 THEN CASE WHEN (NOT EXISTS (SELECT 1 FROM messages AS reply WHERE reply.thread_id = messages.id)) IS TRUE THEN CASE coalesce((SELECT CASE WHEN "workspaces"."retention" IS NULL OR "workspaces"."retention" = '' THEN NULL WHEN NOT json_valid("workspaces"."retention") THEN 'malformed' ELSE CASE json_type("workspaces"."retention") WHEN 'null' THEN NULL WHEN 'object' THEN (SELECT CASE count(*) WHEN 0 THEN NULL WHEN 1 THEN CASE WHEN min(j.type) IN ('integer', 'real') AND min(j.value) > 0 THEN CASE WHEN max(min(j.value), 0.041666666666666664) * 86400000.0 >= CAST(?2 AS INTEGER) THEN 0 ELSE CASE typeof("messages"."id") WHEN 'integer' THEN CASE WHEN "messages"."id" >= 0 THEN "messages"."id" END WHEN 'text' THEN CASE WHEN "messages"."id" NOT GLOB '*[^0-9]*' AND "messages"."id" NOT GLOB '0?*' AND length("messages"."id") BETWEEN 1 AND 19 AND instr("messages"."id", char(0)) = 0 AND (length("messages"."id") < 19 OR "messages"."id" <= '9223372036854775807') THEN CAST("messages"."id" AS INTEGER) END END < (max(0, (CAST(CAST(?2 AS INTEGER) - max(min(j.value), 0.041666666666666664) * 86400000.0 AS INTEGER)) - 1735689600000) << 22) END ELSE 0 END ELSE 'malformed' END FROM json_each("workspaces"."retention") AS j WHERE j.key = 'message_ttl_days') ELSE 'malformed' END END FROM "workspaces" WHERE "workspaces"."id" = "messages"."workspace_id"), 0) WHEN 0 THEN 0 WHEN 1 THEN CASE WHEN EXISTS (SELECT 1 FROM "messages" AS "retention_child" WHERE "messages"."id" = "retention_child"."thread_id" AND NOT ("retention_child"."rowid" IS "messages"."rowid")) THEN 'referenced' ELSE 1 END ELSE 'malformed' END ELSE 0 END ELSE CASE WHEN (NOT EXISTS (SELECT 1 FROM messages AS reply WHERE reply.thread_id = messages.id)) IS TRUE THEN CASE WHEN "messages"."id" IS NULL THEN 'undated' ELSE 'unreadable' END ELSE 0 END END AS v, "messages"."workspace_id" AS tenant, (SELECT count(*) FROM "message_logs" AS "retention_child" WHERE "messages"."id" = "retention_child"."message_id") + (SELECT count(*) FROM "reactions" AS "retention_child" WHERE "messages"."id" = "retention_child"."message_id") + (SELECT count(*) FROM "read_receipts" AS "retention_child" WHERE "messages"."id" = "retention_child"."message_id") + (SELECT count(*) FROM "message_attachments" AS "retention_child" WHERE "messages"."id" = "retention_child"."message_id") + (SELECT count(*) FROM "deliveries" AS "retention_child" WHERE "messages"."id" = "retention_child"."message_id") + (SELECT count(*) FROM "a2a_egress_context" AS "retention_child" WHERE "messages"."id" = "retention_child"."message_id") + (SELECT count(*) FROM "a2a_inbound" AS "retention_child" WHERE "messages"."id" = "retention_child"."message_id") AS children FROM "messages" NOT INDEXED WHERE "messages"."rowid" > +CAST(?3 AS INTEGER) AND "messages"."rowid" <= +CAST(?4 AS INTEGER) ORDER BY "messages"."rowid" LIMIT 50000));
+--   CO-ROUTINE (subquery-14)
+--     CO-ROUTINE (subquery-13)
+--       SEARCH messages USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)
+--       CORRELATED SCALAR SUBQUERY 1
+--         SEARCH reply USING COVERING INDEX idx_messages_thread (thread_id=?)
+--       CORRELATED SCALAR SUBQUERY 3
+--         SEARCH workspaces USING INDEX sqlite_autoindex_workspaces_1 (id=?)
+--         CORRELATED SCALAR SUBQUERY 2
+--           SCAN j VIRTUAL TABLE INDEX 1:
+--       CORRELATED SCALAR SUBQUERY 4
+--         SEARCH retention_child USING COVERING INDEX idx_messages_thread (thread_id=?)
+--       CORRELATED SCALAR SUBQUERY 5
+--         SEARCH reply USING COVERING INDEX idx_messages_thread (thread_id=?)
+--       CORRELATED SCALAR SUBQUERY 6
+--         SEARCH retention_child USING COVERING INDEX message_logs_message_unique (message_id=?)
+--       CORRELATED SCALAR SUBQUERY 7
+--         SEARCH retention_child USING COVERING INDEX idx_reactions_message (message_id=?)
+--       CORRELATED SCALAR SUBQUERY 8
+--         SEARCH retention_child USING COVERING INDEX idx_read_receipts_retention (message_id=?)
+--       CORRELATED SCALAR SUBQUERY 9
+--         SEARCH retention_child USING COVERING INDEX sqlite_autoindex_message_attachments_1 (message_id=?)
+--       CORRELATED SCALAR SUBQUERY 10
+--         SEARCH retention_child USING COVERING INDEX deliveries_message_agent_unique (message_id=?)
+--       CORRELATED SCALAR SUBQUERY 11
+--         SEARCH retention_child USING COVERING INDEX idx_a2a_egress_context_message (message_id=?)
+--       CORRELATED SCALAR SUBQUERY 12
+--         SEARCH retention_child USING COVERING INDEX idx_a2a_inbound_message (message_id=?)
+--     USE TEMP B-TREE FOR json_group_array(DISTINCT)
+--     SCAN (subquery-13)
+--   SCAN (subquery-14)
+
+-- delete, 4 bound
+DELETE FROM "messages" NOT INDEXED WHERE "messages"."rowid" > +CAST(?3 AS INTEGER) AND "messages"."rowid" <= +CAST(?4 AS INTEGER) AND (CASE CASE typeof("messages"."id") WHEN 'integer' THEN CASE WHEN "messages"."id" >= 0 THEN "messages"."id" END WHEN 'text' THEN CASE WHEN "messages"."id" NOT GLOB '*[^0-9]*' AND "messages"."id" NOT GLOB '0?*' AND length("messages"."id") BETWEEN 1 AND 19 AND instr("messages"."id", char(0)) = 0 AND (length("messages"."id") < 19 OR "messages"."id" <= '9223372036854775807') THEN CAST("messages"."id" AS INTEGER) END END < CAST(?1 AS INTEGER) WHEN 0 THEN NULL WHEN 1 THEN CASE WHEN (NOT EXISTS (SELECT 1 FROM messages AS reply WHERE reply.thread_id = messages.id)) IS TRUE THEN CASE coalesce((SELECT CASE WHEN "workspaces"."retention" IS NULL OR "workspaces"."retention" = '' THEN NULL WHEN NOT json_valid("workspaces"."retention") THEN 'malformed' ELSE CASE json_type("workspaces"."retention") WHEN 'null' THEN NULL WHEN 'object' THEN (SELECT CASE count(*) WHEN 0 THEN NULL WHEN 1 THEN CASE WHEN min(j.type) IN ('integer', 'real') AND min(j.value) > 0 THEN CASE WHEN max(min(j.value), 0.041666666666666664) * 86400000.0 >= CAST(?2 AS INTEGER) THEN 0 ELSE CASE typeof("messages"."id") WHEN 'integer' THEN CASE WHEN "messages"."id" >= 0 THEN "messages"."id" END WHEN 'text' THEN CASE WHEN "messages"."id" NOT GLOB '*[^0-9]*' AND "messages"."id" NOT GLOB '0?*' AND length("messages"."id") BETWEEN 1 AND 19 AND instr("messages"."id", char(0)) = 0 AND (length("messages"."id") < 19 OR "messages"."id" <= '9223372036854775807') THEN CAST("messages"."id" AS INTEGER) END END < (max(0, (CAST(CAST(?2 AS INTEGER) - max(min(j.value), 0.041666666666666664) * 86400000.0 AS INTEGER)) - 1735689600000) << 22) END ELSE 0 END ELSE 'malformed' END FROM json_each("workspaces"."retention") AS j WHERE j.key = 'message_ttl_days') ELSE 'malformed' END END FROM "workspaces" WHERE "workspaces"."id" = "messages"."workspace_id"), 0) WHEN 0 THEN 0 WHEN 1 THEN CASE WHEN EXISTS (SELECT 1 FROM "messages" AS "retention_child" WHERE "messages"."id" = "retention_child"."thread_id" AND NOT ("retention_child"."rowid" IS "messages"."rowid")) THEN 'referenced' ELSE 1 END ELSE 'malformed' END ELSE 0 END ELSE CASE WHEN (NOT EXISTS (SELECT 1 FROM messages AS reply WHERE reply.thread_id = messages.id)) IS TRUE THEN CASE WHEN "messages"."id" IS NULL THEN 'undated' ELSE 'unreadable' END ELSE 0 END END) IS TRUE;
+--   SEARCH messages USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)
+--   CORRELATED SCALAR SUBQUERY 1
+--     SEARCH reply USING COVERING INDEX idx_messages_thread (thread_id=?)
+--   CORRELATED SCALAR SUBQUERY 3
+--     SEARCH workspaces USING INDEX sqlite_autoindex_workspaces_1 (id=?)
+--     CORRELATED SCALAR SUBQUERY 2
+--       SCAN j VIRTUAL TABLE INDEX 1:
+--   CORRELATED SCALAR SUBQUERY 4
+--     SEARCH retention_child USING COVERING INDEX idx_messages_thread (thread_id=?)
+--   CORRELATED SCALAR SUBQUERY 5
+--     SEARCH reply USING COVERING INDEX idx_messages_thread (thread_id=?)
+--   SEARCH a2a_inbound USING COVERING INDEX idx_a2a_inbound_message (message_id=?)
+--   SEARCH a2a_egress_context USING COVERING INDEX idx_a2a_egress_context_message (message_id=?)
+--   SEARCH deliveries USING COVERING INDEX deliveries_message_agent_unique (message_id=?)
+--   SEARCH message_attachments USING COVERING INDEX sqlite_autoindex_message_attachments_1 (message_id=?)
+--   SEARCH read_receipts USING COVERING INDEX idx_read_receipts_retention (message_id=?)
+--   SEARCH reactions USING COVERING INDEX idx_reactions_message (message_id=?)
+--   SEARCH message_logs USING COVERING INDEX message_logs_message_unique (message_id=?)
+--   SEARCH messages USING COVERING INDEX idx_messages_thread (thread_id=?)
+
+-- first boundary, 3 bound
+SELECT n, gone, old, undated, unreadable, malformed, referenced, children, typeof(last), CASE typeof(last) WHEN 'integer' THEN CAST(last AS TEXT) WHEN 'blob' THEN hex(last) ELSE last END, typeof(a), CASE typeof(a) WHEN 'integer' THEN CAST(a AS TEXT) WHEN 'blob' THEN hex(a) ELSE a END, typeof(b), CASE typeof(b) WHEN 'integer' THEN CAST(b AS TEXT) WHEN 'blob' THEN hex(b) ELSE b END, tenants FROM (SELECT count(*) AS n, count(*) FILTER (WHERE v IS 1) AS gone, count(v) AS old, count(*) FILTER (WHERE v IS 'undated') AS undated, count(*) FILTER (WHERE v IS 'unreadable') AS unreadable, count(*) FILTER (WHERE v IS 'malformed') AS malformed, count(*) FILTER (WHERE v IS 'referenced') AS referenced, coalesce(sum(children) FILTER (WHERE v IS 1), 0) AS children, json_group_array(DISTINCT CAST(CASE WHEN v IS 'malformed' THEN tenant END AS TEXT)) AS tenants, max(k0) AS last, min(k0) FILTER (WHERE v IS 1) AS a, max(k0) FILTER (WHERE v IS 1) AS b FROM (SELECT "messages"."rowid" AS k0, CASE CASE typeof("messages"."id") WHEN 'integer' THEN CASE WHEN "messages"."id" >= 0 THEN "messages"."id" END WHEN 'text' THEN CASE WHEN "messages"."id" NOT GLOB '*[^0-9]*' AND "messages"."id" NOT GLOB '0?*' AND length("messages"."id") BETWEEN 1 AND 19 AND instr("messages"."id", char(0)) = 0 AND (length("messages"."id") < 19 OR "messages"."id" <= '9223372036854775807') THEN CAST("messages"."id" AS INTEGER) END END < CAST(?1 AS INTEGER) WHEN 0 THEN NULL WHEN 1 THEN CASE WHEN (NOT EXISTS (SELECT 1 FROM messages AS reply WHERE reply.thread_id = messages.id)) IS TRUE THEN CASE coalesce((SELECT CASE WHEN "workspaces"."retention" IS NULL OR "workspaces"."retention" = '' THEN NULL WHEN NOT json_valid("workspaces"."retention") THEN 'malformed' ELSE CASE json_type("workspaces"."retention") WHEN 'null' THEN NULL WHEN 'object' THEN (SELECT CASE count(*) WHEN 0 THEN NULL WHEN 1 THEN CASE WHEN min(j.type) IN ('integer', 'real') AND min(j.value) > 0 THEN CASE WHEN max(min(j.value), 0.041666666666666664) * 86400000.0 >= CAST(?2 AS INTEGER) THEN 0 ELSE CASE typeof("messages"."id") WHEN 'integer' THEN CASE WHEN "messages"."id" >= 0 THEN "messages"."id" END WHEN 'text' THEN CASE WHEN "messages"."id" NOT GLOB '*[^0-9]*' AND "messages"."id" NOT GLOB '0?*' AND length("messages"."id") BETWEEN 1 AND 19 AND instr("messages"."id", char(0)) = 0 AND (length("messages"."id") < 19 OR "messages"."id" <= '9223372036854775807') THEN CAST("messages"."id" AS INTEGER) END END < (max(0, (CAST(CAST(?2 AS INTEGER) - max(min(j.value), 0.041666666666666664) * 86400000.0 AS INTEGER)) - 1735689600000) << 22) END ELSE 0 END ELSE 'malformed' END FROM json_each("workspaces"."retention") AS j WHERE j.key = 'message_ttl_days') ELSE 'malformed' END END FROM "workspaces" WHERE "workspaces"."id" = "messages"."workspace_id"), 0) WHEN 0 THEN 0 WHEN 1 THEN CASE WHEN EXISTS (SELECT 1 FROM "messages" AS "retention_child" WHERE "messages"."id" = "retention_child"."thread_id" AND NOT ("retention_child"."rowid" IS "messages"."rowid")) THEN 'referenced' ELSE 1 END ELSE 'malformed' END ELSE 0 END ELSE CASE WHEN (NOT EXISTS (SELECT 1 FROM messages AS reply WHERE reply.thread_id = messages.id)) IS TRUE THEN CASE WHEN "messages"."id" IS NULL THEN 'undated' ELSE 'unreadable' END ELSE 0 END END AS v, "messages"."workspace_id" AS tenant, (SELECT count(*) FROM "message_logs" AS "retention_child" WHERE "messages"."id" = "retention_child"."message_id") + (SELECT count(*) FROM "reactions" AS "retention_child" WHERE "messages"."id" = "retention_child"."message_id") + (SELECT count(*) FROM "read_receipts" AS "retention_child" WHERE "messages"."id" = "retention_child"."message_id") + (SELECT count(*) FROM "message_attachments" AS "retention_child" WHERE "messages"."id" = "retention_child"."message_id") + (SELECT count(*) FROM "deliveries" AS "retention_child" WHERE "messages"."id" = "retention_child"."message_id") + (SELECT count(*) FROM "a2a_egress_context" AS "retention_child" WHERE "messages"."id" = "retention_child"."message_id") + (SELECT count(*) FROM "a2a_inbound" AS "retention_child" WHERE "messages"."id" = "retention_child"."message_id") AS children FROM "messages" NOT INDEXED WHERE "messages"."rowid" <= +CAST(?3 AS INTEGER) ORDER BY "messages"."rowid" LIMIT 50000));
+--   CO-ROUTINE (subquery-14)
+--     CO-ROUTINE (subquery-13)
+--       SEARCH messages USING INTEGER PRIMARY KEY (rowid<?)
+--       CORRELATED SCALAR SUBQUERY 1
+--         SEARCH reply USING COVERING INDEX idx_messages_thread (thread_id=?)
+--       CORRELATED SCALAR SUBQUERY 3
+--         SEARCH workspaces USING INDEX sqlite_autoindex_workspaces_1 (id=?)
+--         CORRELATED SCALAR SUBQUERY 2
+--           SCAN j VIRTUAL TABLE INDEX 1:
+--       CORRELATED SCALAR SUBQUERY 4
+--         SEARCH retention_child USING COVERING INDEX idx_messages_thread (thread_id=?)
+--       CORRELATED SCALAR SUBQUERY 5
+--         SEARCH reply USING COVERING INDEX idx_messages_thread (thread_id=?)
+--       CORRELATED SCALAR SUBQUERY 6
+--         SEARCH retention_child USING COVERING INDEX message_logs_message_unique (message_id=?)
+--       CORRELATED SCALAR SUBQUERY 7
+--         SEARCH retention_child USING COVERING INDEX idx_reactions_message (message_id=?)
+--       CORRELATED SCALAR SUBQUERY 8
+--         SEARCH retention_child USING COVERING INDEX idx_read_receipts_retention (message_id=?)
+--       CORRELATED SCALAR SUBQUERY 9
+--         SEARCH retention_child USING COVERING INDEX sqlite_autoindex_message_attachments_1 (message_id=?)
+--       CORRELATED SCALAR SUBQUERY 10
+--         SEARCH retention_child USING COVERING INDEX deliveries_message_agent_unique (message_id=?)
+--       CORRELATED SCALAR SUBQUERY 11
+--         SEARCH retention_child USING COVERING INDEX idx_a2a_egress_context_message (message_id=?)
+--       CORRELATED SCALAR SUBQUERY 12
+--         SEARCH retention_child USING COVERING INDEX idx_a2a_inbound_message (message_id=?)
+--     USE TEMP B-TREE FOR json_group_array(DISTINCT)
+--     SCAN (subquery-13)
+--   SCAN (subquery-14)
+
+-- delete between the rows that the boundary saw, 4 bound
+DELETE FROM "messages" NOT INDEXED WHERE "messages"."rowid" >= +CAST(?3 AS INTEGER) AND "messages"."rowid" <= +CAST(?4 AS INTEGER) AND (CASE CASE typeof("messages"."id") WHEN 'integer' THEN CASE WHEN "messages"."id" >= 0 THEN "messages"."id" END WHEN 'text' THEN CASE WHEN "messages"."id" NOT GLOB '*[^0-9]*' AND "messages"."id" NOT GLOB '0?*' AND length("messages"."id") BETWEEN 1 AND 19 AND instr("messages"."id", char(0)) = 0 AND (length("messages"."id") < 19 OR "messages"."id" <= '9223372036854775807') THEN CAST("messages"."id" AS INTEGER) END END < CAST(?1 AS INTEGER) WHEN 0 THEN NULL WHEN 1 THEN CASE WHEN (NOT EXISTS (SELECT 1 FROM messages AS reply WHERE reply.thread_id = messages.id)) IS TRUE THEN CASE coalesce((SELECT CASE WHEN "workspaces"."retention" IS NULL OR "workspaces"."retention" = '' THEN NULL WHEN NOT json_valid("workspaces"."retention") THEN 'malformed' ELSE CASE json_type("workspaces"."retention") WHEN 'null' THEN NULL WHEN 'object' THEN (SELECT CASE count(*) WHEN 0 THEN NULL WHEN 1 THEN CASE WHEN min(j.type) IN ('integer', 'real') AND min(j.value) > 0 THEN CASE WHEN max(min(j.value), 0.041666666666666664) * 86400000.0 >= CAST(?2 AS INTEGER) THEN 0 ELSE CASE typeof("messages"."id") WHEN 'integer' THEN CASE WHEN "messages"."id" >= 0 THEN "messages"."id" END WHEN 'text' THEN CASE WHEN "messages"."id" NOT GLOB '*[^0-9]*' AND "messages"."id" NOT GLOB '0?*' AND length("messages"."id") BETWEEN 1 AND 19 AND instr("messages"."id", char(0)) = 0 AND (length("messages"."id") < 19 OR "messages"."id" <= '9223372036854775807') THEN CAST("messages"."id" AS INTEGER) END END < (max(0, (CAST(CAST(?2 AS INTEGER) - max(min(j.value), 0.041666666666666664) * 86400000.0 AS INTEGER)) - 1735689600000) << 22) END ELSE 0 END ELSE 'malformed' END FROM json_each("workspaces"."retention") AS j WHERE j.key = 'message_ttl_days') ELSE 'malformed' END END FROM "workspaces" WHERE "workspaces"."id" = "messages"."workspace_id"), 0) WHEN 0 THEN 0 WHEN 1 THEN CASE WHEN EXISTS (SELECT 1 FROM "messages" AS "retention_child" WHERE "messages"."id" = "retention_child"."thread_id" AND NOT ("retention_child"."rowid" IS "messages"."rowid")) THEN 'referenced' ELSE 1 END ELSE 'malformed' END ELSE 0 END ELSE CASE WHEN (NOT EXISTS (SELECT 1 FROM messages AS reply WHERE reply.thread_id = messages.id)) IS TRUE THEN CASE WHEN "messages"."id" IS NULL THEN 'undated' ELSE 'unreadable' END ELSE 0 END END) IS TRUE;
+--   SEARCH messages USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)
+--   CORRELATED SCALAR SUBQUERY 1
+--     SEARCH reply USING COVERING INDEX idx_messages_thread (thread_id=?)
+--   CORRELATED SCALAR SUBQUERY 3
+--     SEARCH workspaces USING INDEX sqlite_autoindex_workspaces_1 (id=?)
+--     CORRELATED SCALAR SUBQUERY 2
+--       SCAN j VIRTUAL TABLE INDEX 1:
+--   CORRELATED SCALAR SUBQUERY 4
+--     SEARCH retention_child USING COVERING INDEX idx_messages_thread (thread_id=?)
+--   CORRELATED SCALAR SUBQUERY 5
+--     SEARCH reply USING COVERING INDEX idx_messages_thread (thread_id=?)
+--   SEARCH a2a_inbound USING COVERING INDEX idx_a2a_inbound_message (message_id=?)
+--   SEARCH a2a_egress_context USING COVERING INDEX idx_a2a_egress_context_message (message_id=?)
+--   SEARCH deliveries USING COVERING INDEX deliveries_message_agent_unique (message_id=?)
+--   SEARCH message_attachments USING COVERING INDEX sqlite_autoindex_message_attachments_1 (message_id=?)
+--   SEARCH read_receipts USING COVERING INDEX idx_read_receipts_retention (message_id=?)
+--   SEARCH reactions USING COVERING INDEX idx_reactions_message (message_id=?)
+--   SEARCH message_logs USING COVERING INDEX message_logs_message_unique (message_id=?)
+--   SEARCH messages USING COVERING INDEX idx_messages_thread (thread_id=?)
+
+-- rule messages, table messages, chunk mode, walk rowid: no whole index in time order is led by the age
+
+-- high-water, 0 bound
+SELECT typeof("messages"."rowid"), CASE typeof("messages"."rowid") WHEN 'integer' THEN CAST("messages"."rowid" AS TEXT) WHEN 'blob' THEN hex("messages"."rowid") ELSE "messages"."rowid" END FROM "messages" NOT INDEXED ORDER BY "messages"."rowid" DESC LIMIT 1;
+--   SCAN messages
+
+-- rows, 4 bound
+SELECT typeof(k0), CASE typeof(k0) WHEN 'integer' THEN CAST(k0 AS TEXT) WHEN 'blob' THEN hex(k0) ELSE k0 END, typeof(k1), CASE typeof(k1) WHEN 'integer' THEN CAST(k1 AS TEXT) WHEN 'blob' THEN hex(k1) ELSE k1 END, v, CASE WHEN v IS 1 THEN g END, CASE WHEN v IS 'malformed' THEN CAST(tenant AS TEXT) END FROM (SELECT "messages"."rowid" AS k0, "messages"."rowid" AS k1, CASE CASE typeof("messages"."id") WHEN 'integer' THEN CASE WHEN "messages"."id" >= 0 THEN "messages"."id" END WHEN 'text' THEN CASE WHEN "messages"."id" NOT GLOB '*[^0-9]*' AND "messages"."id" NOT GLOB '0?*' AND length("messages"."id") BETWEEN 1 AND 19 AND instr("messages"."id", char(0)) = 0 AND (length("messages"."id") < 19 OR "messages"."id" <= '9223372036854775807') THEN CAST("messages"."id" AS INTEGER) END END < CAST(?1 AS INTEGER) WHEN 0 THEN NULL WHEN 1 THEN CASE WHEN (NOT EXISTS (SELECT 1 FROM messages AS reply WHERE reply.thread_id = messages.id)) IS TRUE THEN CASE coalesce((SELECT CASE WHEN "workspaces"."retention" IS NULL OR "workspaces"."retention" = '' THEN NULL WHEN NOT json_valid("workspaces"."retention") THEN 'malformed' ELSE CASE json_type("workspaces"."retention") WHEN 'null' THEN NULL WHEN 'object' THEN (SELECT CASE count(*) WHEN 0 THEN NULL WHEN 1 THEN CASE WHEN min(j.type) IN ('integer', 'real') AND min(j.value) > 0 THEN CASE WHEN max(min(j.value), 0.041666666666666664) * 86400000.0 >= CAST(?2 AS INTEGER) THEN 0 ELSE CASE typeof("messages"."id") WHEN 'integer' THEN CASE WHEN "messages"."id" >= 0 THEN "messages"."id" END WHEN 'text' THEN CASE WHEN "messages"."id" NOT GLOB '*[^0-9]*' AND "messages"."id" NOT GLOB '0?*' AND length("messages"."id") BETWEEN 1 AND 19 AND instr("messages"."id", char(0)) = 0 AND (length("messages"."id") < 19 OR "messages"."id" <= '9223372036854775807') THEN CAST("messages"."id" AS INTEGER) END END < (max(0, (CAST(CAST(?2 AS INTEGER) - max(min(j.value), 0.041666666666666664) * 86400000.0 AS INTEGER)) - 1735689600000) << 22) END ELSE 0 END ELSE 'malformed' END FROM json_each("workspaces"."retention") AS j WHERE j.key = 'message_ttl_days') ELSE 'malformed' END END FROM "workspaces" WHERE "workspaces"."id" = "messages"."workspace_id"), 0) WHEN 0 THEN 0 WHEN 1 THEN CASE WHEN EXISTS (SELECT 1 FROM "messages" AS "retention_child" WHERE "messages"."id" = "retention_child"."thread_id" AND NOT ("retention_child"."rowid" IS "messages"."rowid")) THEN 'referenced' ELSE 1 END ELSE 'malformed' END ELSE 0 END ELSE CASE WHEN (NOT EXISTS (SELECT 1 FROM messages AS reply WHERE reply.thread_id = messages.id)) IS TRUE THEN CASE WHEN "messages"."id" IS NULL THEN 'undated' ELSE 'unreadable' END ELSE 0 END END AS v, (quote("messages"."id") || ',' || quote("messages"."workspace_id")) AS g, "messages"."workspace_id" AS tenant FROM "messages" NOT INDEXED WHERE "messages"."rowid" > +CAST(?3 AS INTEGER) AND "messages"."rowid" <= +CAST(?4 AS INTEGER) ORDER BY "messages"."rowid" LIMIT 4000);
+--   CO-ROUTINE (subquery-6)
+--     SEARCH messages USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)
+--     CORRELATED SCALAR SUBQUERY 1
+--       SEARCH reply USING COVERING INDEX idx_messages_thread (thread_id=?)
+--     CORRELATED SCALAR SUBQUERY 3
+--       SEARCH workspaces USING INDEX sqlite_autoindex_workspaces_1 (id=?)
+--       CORRELATED SCALAR SUBQUERY 2
+--         SCAN j VIRTUAL TABLE INDEX 1:
+--     CORRELATED SCALAR SUBQUERY 4
+--       SEARCH retention_child USING COVERING INDEX idx_messages_thread (thread_id=?)
+--     CORRELATED SCALAR SUBQUERY 5
+--       SEARCH reply USING COVERING INDEX idx_messages_thread (thread_id=?)
+--   SCAN (subquery-6)
+
+-- delete, 3 bound
+DELETE FROM "messages" NOT INDEXED WHERE "messages"."rowid" IN (SELECT "q"."rowid" FROM json_each(?3) AS j CROSS JOIN "messages" AS q NOT INDEXED ON "q"."rowid" = CASE json_type(j.value, '$[0]') WHEN 'object' THEN unhex(json_extract(j.value, '$[0].blob')) ELSE json_extract(j.value, '$[0]') END WHERE (quote("q"."id") || ',' || quote("q"."workspace_id")) IS json_extract(j.value, '$[1]')) AND (CASE CASE typeof("messages"."id") WHEN 'integer' THEN CASE WHEN "messages"."id" >= 0 THEN "messages"."id" END WHEN 'text' THEN CASE WHEN "messages"."id" NOT GLOB '*[^0-9]*' AND "messages"."id" NOT GLOB '0?*' AND length("messages"."id") BETWEEN 1 AND 19 AND instr("messages"."id", char(0)) = 0 AND (length("messages"."id") < 19 OR "messages"."id" <= '9223372036854775807') THEN CAST("messages"."id" AS INTEGER) END END < CAST(?1 AS INTEGER) WHEN 0 THEN NULL WHEN 1 THEN CASE WHEN (NOT EXISTS (SELECT 1 FROM messages AS reply WHERE reply.thread_id = messages.id)) IS TRUE THEN CASE coalesce((SELECT CASE WHEN "workspaces"."retention" IS NULL OR "workspaces"."retention" = '' THEN NULL WHEN NOT json_valid("workspaces"."retention") THEN 'malformed' ELSE CASE json_type("workspaces"."retention") WHEN 'null' THEN NULL WHEN 'object' THEN (SELECT CASE count(*) WHEN 0 THEN NULL WHEN 1 THEN CASE WHEN min(j.type) IN ('integer', 'real') AND min(j.value) > 0 THEN CASE WHEN max(min(j.value), 0.041666666666666664) * 86400000.0 >= CAST(?2 AS INTEGER) THEN 0 ELSE CASE typeof("messages"."id") WHEN 'integer' THEN CASE WHEN "messages"."id" >= 0 THEN "messages"."id" END WHEN 'text' THEN CASE WHEN "messages"."id" NOT GLOB '*[^0-9]*' AND "messages"."id" NOT GLOB '0?*' AND length("messages"."id") BETWEEN 1 AND 19 AND instr("messages"."id", char(0)) = 0 AND (length("messages"."id") < 19 OR "messages"."id" <= '9223372036854775807') THEN CAST("messages"."id" AS INTEGER) END END < (max(0, (CAST(CAST(?2 AS INTEGER) - max(min(j.value), 0.041666666666666664) * 86400000.0 AS INTEGER)) - 1735689600000) << 22) END ELSE 0 END ELSE 'malformed' END FROM json_each("workspaces"."retention") AS j WHERE j.key = 'message_ttl_days') ELSE 'malformed' END END FROM "workspaces" WHERE "workspaces"."id" = "messages"."workspace_id"), 0) WHEN 0 THEN 0 WHEN 1 THEN CASE WHEN EXISTS (SELECT 1 FROM "messages" AS "retention_child" WHERE "messages"."id" = "retention_child"."thread_id" AND NOT ("retention_child"."rowid" IS "messages"."rowid")) THEN 'referenced' ELSE 1 END ELSE 'malformed' END ELSE 0 END ELSE CASE WHEN (NOT EXISTS (SELECT 1 FROM messages AS reply WHERE reply.thread_id = messages.id)) IS TRUE THEN CASE WHEN "messages"."id" IS NULL THEN 'undated' ELSE 'unreadable' END ELSE 0 END END) IS TRUE;
+--   SEARCH messages USING INTEGER PRIMARY KEY (rowid=?)
+--   LIST SUBQUERY 1
+--     SCAN j VIRTUAL TABLE INDEX 1:
+--     SEARCH q USING INTEGER PRIMARY KEY (rowid=?)
+--   CORRELATED SCALAR SUBQUERY 2
+--     SEARCH reply USING COVERING INDEX idx_messages_thread (thread_id=?)
+--   CORRELATED SCALAR SUBQUERY 4
+--     SEARCH workspaces USING INDEX sqlite_autoindex_workspaces_1 (id=?)
+--     CORRELATED SCALAR SUBQUERY 3
+--       SCAN j VIRTUAL TABLE INDEX 1:
+--   CORRELATED SCALAR SUBQUERY 5
+--     SEARCH retention_child USING COVERING INDEX idx_messages_thread (thread_id=?)
+--   CORRELATED SCALAR SUBQUERY 6
+--     SEARCH reply USING COVERING INDEX idx_messages_thread (thread_id=?)
+--   SEARCH a2a_inbound USING COVERING INDEX idx_a2a_inbound_message (message_id=?)
+--   SEARCH a2a_egress_context USING COVERING INDEX idx_a2a_egress_context_message (message_id=?)
+--   SEARCH deliveries USING COVERING INDEX deliveries_message_agent_unique (message_id=?)
+--   SEARCH message_attachments USING COVERING INDEX sqlite_autoindex_message_attachments_1 (message_id=?)
+--   SEARCH read_receipts USING COVERING INDEX idx_read_receipts_retention (message_id=?)
+--   SEARCH reactions USING COVERING INDEX idx_reactions_message (message_id=?)
+--   SEARCH message_logs USING COVERING INDEX message_logs_message_unique (message_id=?)
+--   SEARCH messages USING COVERING INDEX idx_messages_thread (thread_id=?)
+
+-- first rows, 3 bound
+SELECT typeof(k0), CASE typeof(k0) WHEN 'integer' THEN CAST(k0 AS TEXT) WHEN 'blob' THEN hex(k0) ELSE k0 END, typeof(k1), CASE typeof(k1) WHEN 'integer' THEN CAST(k1 AS TEXT) WHEN 'blob' THEN hex(k1) ELSE k1 END, v, CASE WHEN v IS 1 THEN g END, CASE WHEN v IS 'malformed' THEN CAST(tenant AS TEXT) END FROM (SELECT "messages"."rowid" AS k0, "messages"."rowid" AS k1, CASE CASE typeof("messages"."id") WHEN 'integer' THEN CASE WHEN "messages"."id" >= 0 THEN "messages"."id" END WHEN 'text' THEN CASE WHEN "messages"."id" NOT GLOB '*[^0-9]*' AND "messages"."id" NOT GLOB '0?*' AND length("messages"."id") BETWEEN 1 AND 19 AND instr("messages"."id", char(0)) = 0 AND (length("messages"."id") < 19 OR "messages"."id" <= '9223372036854775807') THEN CAST("messages"."id" AS INTEGER) END END < CAST(?1 AS INTEGER) WHEN 0 THEN NULL WHEN 1 THEN CASE WHEN (NOT EXISTS (SELECT 1 FROM messages AS reply WHERE reply.thread_id = messages.id)) IS TRUE THEN CASE coalesce((SELECT CASE WHEN "workspaces"."retention" IS NULL OR "workspaces"."retention" = '' THEN NULL WHEN NOT json_valid("workspaces"."retention") THEN 'malformed' ELSE CASE json_type("workspaces"."retention") WHEN 'null' THEN NULL WHEN 'object' THEN (SELECT CASE count(*) WHEN 0 THEN NULL WHEN 1 THEN CASE WHEN min(j.type) IN ('integer', 'real') AND min(j.value) > 0 THEN CASE WHEN max(min(j.value), 0.041666666666666664) * 86400000.0 >= CAST(?2 AS INTEGER) THEN 0 ELSE CASE typeof("messages"."id") WHEN 'integer' THEN CASE WHEN "messages"."id" >= 0 THEN "messages"."id" END WHEN 'text' THEN CASE WHEN "messages"."id" NOT GLOB '*[^0-9]*' AND "messages"."id" NOT GLOB '0?*' AND length("messages"."id") BETWEEN 1 AND 19 AND instr("messages"."id", char(0)) = 0 AND (length("messages"."id") < 19 OR "messages"."id" <= '9223372036854775807') THEN CAST("messages"."id" AS INTEGER) END END < (max(0, (CAST(CAST(?2 AS INTEGER) - max(min(j.value), 0.041666666666666664) * 86400000.0 AS INTEGER)) - 1735689600000) << 22) END ELSE 0 END ELSE 'malformed' END FROM json_each("workspaces"."retention") AS j WHERE j.key = 'message_ttl_days') ELSE 'malformed' END END FROM "workspaces" WHERE "workspaces"."id" = "messages"."workspace_id"), 0) WHEN 0 THEN 0 WHEN 1 THEN CASE WHEN EXISTS (SELECT 1 FROM "messages" AS "retention_child" WHERE "messages"."id" = "retention_child"."thread_id" AND NOT ("retention_child"."rowid" IS "messages"."rowid")) THEN 'referenced' ELSE 1 END ELSE 'malformed' END ELSE 0 END ELSE CASE WHEN (NOT EXISTS (SELECT 1 FROM messages AS reply WHERE reply.thread_id = messages.id)) IS TRUE THEN CASE WHEN "messages"."id" IS NULL THEN 'undated' ELSE 'unreadable' END ELSE 0 END END AS v, (quote("messages"."id") || ',' || quote("messages"."workspace_id")) AS g, "messages"."workspace_id" AS tenant FROM "messages" NOT INDEXED WHERE "messages"."rowid" <= +CAST(?3 AS INTEGER) ORDER BY "messages"."rowid" LIMIT 4000);
+--   CO-ROUTINE (subquery-6)
+--     SEARCH messages USING INTEGER PRIMARY KEY (rowid<?)
+--     CORRELATED SCALAR SUBQUERY 1
+--       SEARCH reply USING COVERING INDEX idx_messages_thread (thread_id=?)
+--     CORRELATED SCALAR SUBQUERY 3
+--       SEARCH workspaces USING INDEX sqlite_autoindex_workspaces_1 (id=?)
+--       CORRELATED SCALAR SUBQUERY 2
+--         SCAN j VIRTUAL TABLE INDEX 1:
+--     CORRELATED SCALAR SUBQUERY 4
+--       SEARCH retention_child USING COVERING INDEX idx_messages_thread (thread_id=?)
+--     CORRELATED SCALAR SUBQUERY 5
+--       SEARCH reply USING COVERING INDEX idx_messages_thread (thread_id=?)
+--   SCAN (subquery-6)
+
