@@ -24,7 +24,7 @@ def test_the_demo_shows_everything_and_leaves_what_it_names(tmp_path: Path, monk
     done = call("demo")
     assert done.exit_code == 0, done.stderr
     (folder,) = tmp_path.iterdir()
-    for said in ("1. A sample", "2. The plan", "3. The run", "done: ", "malformed", "raised", "held", str(folder / "relay.db"), "Try next"):
+    for said in ("1. A sample", "2. The plan", "3. The run", "done: ", "malformed", "raised", "kept", str(folder / "relay.db"), "Try next"):
         assert said in done.stdout
     assert {p.name for p in folder.iterdir()} >= {"relay.db", "retention.toml", "relay.db.retention.json"}
     again = next(line.strip() for line in done.stdout.splitlines() if "3. The run" in line).split("retention run ")[1]
