@@ -6,7 +6,9 @@ import os
 import signal
 
 import pytest
+import typer
 
+from retention.cli.ending import ending
 from retention.cli.signals import asked_to_stop
 
 
@@ -33,3 +35,10 @@ def test_a_second_sigterm_only_asks_again() -> None:
         os.kill(os.getpid(), signal.SIGTERM)
         os.kill(os.getpid(), signal.SIGTERM)
         assert asked()
+
+
+def test_an_interrupt_ends_the_command_with_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(typer.Exit) as ended, ending(debug=False):
+        raise KeyboardInterrupt
+    assert ended.value.exit_code == 130
+    assert capsys.readouterr().err.startswith("retention: stopped at once; ")
