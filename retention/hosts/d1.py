@@ -19,7 +19,7 @@ from ..capabilities import Capabilities
 from ..errors import PolicyError
 from ..steps import Batch, Result, Value
 from .classify import D1_ROWS, Row, Signal
-from .http import DEFAULT, AsyncRemote, Options, Pace, Reply, Request, Secret, SyncRemote, checked_url
+from .http import DEFAULT, EXACT_INTEGER, AsyncRemote, Options, Pace, Reply, Request, Secret, SyncRemote, checked_url
 
 __all__ = ["BASE_URL", "BASE_URL_VARIABLE", "D1", "TOKEN_VARIABLE", "AsyncD1"]
 
@@ -81,7 +81,7 @@ class _Wire:
             return body
         try:
             answers = [_Answer(a) for a in body["result"]]
-        except (TypeError, KeyError, ValueError, AttributeError):
+        except (TypeError, KeyError, ValueError, AttributeError, OverflowError):
             return Signal(reply.status, "", "an answer of an unknown form")
         if len(answers) != len(batch.statements):
             return Signal(reply.status, "", f"{len(answers)} results for {len(batch.statements)} statements")
@@ -113,7 +113,12 @@ def _count(number: float | None) -> int | None:
 
 def _value(value: Any) -> Value:
     """A JSON value as SQLite's: a blob arrives as a list of its bytes."""
-    return bytes(cast("list[int]", value)) if isinstance(value, list) else value
+    if isinstance(value, list):
+        return bytes(cast("list[int]", value))
+    if isinstance(value, dict | bool):
+        raise ValueError("SQLite has no such value")
+    # The server writes doubles in their shortest form: past 2^53 the digits name a double, not that integer.
+    return float(value) if isinstance(value, int) and abs(value) > EXACT_INTEGER else value
 
 
 def _body(reply: Reply) -> dict[str, Any] | Signal:
@@ -136,7 +141,7 @@ def _body(reply: Reply) -> dict[str, Any] | Signal:
 class D1(SyncRemote):
     """A D1 database.
 
-    `Result.seconds` is the server's own measure where it gives one. Integers past 2^53 come back as another number, 1.0 as 1 and
+    `Result.seconds` is the server's own measure where it gives one. Integers past 2^53 come back as the nearest float, 1.0 as 1 and
     infinities as None: read them as text (`Capabilities.integers` is False).
 
     Args:

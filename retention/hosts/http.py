@@ -30,6 +30,7 @@ from .classify import Row, Signal, classify, failure
 
 __all__ = [
     "DEFAULT",
+    "EXACT_INTEGER",
     "AsyncRemote",
     "Options",
     "Pace",

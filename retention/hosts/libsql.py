@@ -82,7 +82,7 @@ class _Wire:
                 return Signal(200, "", f"{len(answers)} results for {len(batch.statements)} statements")
             seconds = sum(float(a.get("query_duration_ms") or 0.0) for a in answers) / 1_000 or reply.seconds
             return [_result(a, seconds) for a in answers]
-        except (TypeError, KeyError, ValueError, IndexError, AttributeError):
+        except (TypeError, KeyError, ValueError, IndexError, AttributeError, OverflowError):
             return Signal(200, "", "an answer of an unknown form")
 
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import math
 import os
+import subprocess
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import httpx
 import pytest
@@ -67,6 +70,8 @@ def test_what_goes_in(d1, expression, value, expected):
         ("CAST(-9223372036854775808 AS TEXT)", "-9223372036854775808"),
         ("0.1 + 0.2", 0.1 + 0.2),
         ("5e-324", 5e-324),
+        ("6.638719106816737e+16", 6.638719106816737e16),
+        ("-9007199254740994.0", -9007199254740994.0),
         ("1.0", 1),
         ("NULL", None),
         ("'a' || char(0) || 'b'", "a\x00b"),
@@ -86,8 +91,10 @@ def test_what_comes_out(d1, expression, expected):
 
 
 def test_integers_past_2_to_53_come_back_as_others(d1):
-    """What `Capabilities.integers` says: whoever needs them reads text."""
-    assert d1.rows("SELECT 9007199254740993") == [(9007199254740992,)]
+    """What `Capabilities.integers` says: whoever needs them reads text. A float tells that it is not the integer itself."""
+    ((value,),) = d1.rows("SELECT 9007199254740993")
+    assert value == 9007199254740992
+    assert type(value) is float
 
 
 def test_columns_of_one_name_stay_apart(d1):
@@ -351,6 +358,23 @@ def test_the_server_leaves_no_process_behind():
     with pytest.raises(httpx.ConnectError), httpx.Client(trust_env=False) as client:
         client.get(server.url)
     assert not server.directory.exists()
+
+
+def test_a_killed_test_run_leaves_no_process_behind():
+    """Node sees the end of its standard input, however its parent died."""
+    code = "from tests.d1.fixtures import Server; import time; print(Server(1)._process.pid, flush=True); time.sleep(600)"
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[2]) as parent:
+        group = int(parent.stdout.readline())
+        os.killpg(group, 0)
+        parent.kill()
+    until = time.monotonic() + 30
+    while time.monotonic() < until:
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            return
+        time.sleep(0.05)
+    pytest.fail("node or workerd outlived the test run")
 
 
 def test_the_double_refuses_what_the_api_refuses(d1):

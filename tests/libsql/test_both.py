@@ -8,6 +8,8 @@ from typing import Any
 
 import httpx
 import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
 
 from retention.errors import Fenced, HostError
 from retention.hosts import open_async_host
@@ -121,6 +123,32 @@ def test_values_arrive_as_they_were(database, value):
     assert same == 1
     assert kind == ("null" if value is None else "text" if isinstance(value, str) else "real" if host.name.startswith("d1:") else kind)
     assert back == value
+
+
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    texts=st.lists(st.text(max_size=8), max_size=8),
+    numbers=st.lists(st.floats(allow_nan=False, allow_infinity=False), max_size=8),
+    integers=st.lists(st.integers(-(2**63), 2**63 - 1), max_size=8),
+    blobs=st.lists(st.binary(max_size=8), max_size=8),
+)
+@example(texts=[], numbers=[6.638719106816737e16, -0.0, 1e22], integers=[], blobs=[])  # digits that name a double, not that integer
+def test_every_value_travels_exactly_by_its_storage_class(database, texts, numbers, integers, blobs):
+    """Text as text, REAL as a number, INTEGER as text with CAST and read as text, BLOB as hex: how keys travel."""
+    selects = [
+        *(Statement("SELECT ?1, typeof(?1)", (text,)) for text in texts),
+        *(Statement("SELECT ?1, typeof(?1)", (number,)) for number in numbers),
+        *(Statement("SELECT CAST(CAST(?1 AS INTEGER) AS TEXT), typeof(CAST(?1 AS INTEGER))", (str(i),)) for i in integers),
+        *(Statement("SELECT hex(unhex(?1)), typeof(unhex(?1))", (blob.hex(),)) for blob in blobs),
+    ]
+    expected = [
+        *((text, "text") for text in texts),
+        *((number, "real") for number in numbers),
+        *((str(i), "integer") for i in integers),
+        *((blob.hex().upper(), "blob") for blob in blobs),
+    ]
+    with database.host() as host:
+        assert [r.rows for r in host.execute(Batch(tuple(selects)))] == [[row] for row in expected]
 
 
 def test_a_large_batch_travels(database):
