@@ -16,7 +16,6 @@ import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import count
 from types import TracebackType
 from typing import Any, Protocol, Self, TypeVar
 from urllib.parse import urlsplit
@@ -40,6 +39,7 @@ __all__ = [
     "Secret",
     "SyncRemote",
     "Wire",
+    "asked_to_wait",
     "checked_url",
     "is_local",
 ]
@@ -165,24 +165,27 @@ class Pace:
             self._sent.append(now)
             return 0.0
 
-    def heed(self, status: int, headers: Mapping[str, str], now: float) -> float | None:
-        """Obey what a server says of its limit. Returns the seconds that it asks to wait, or None."""
-        asked = _number(headers.get("retry-after")) if status in (429, 503) else None
-        if asked is None and headers.get("x-ratelimit-remaining") == "0":
-            asked = _number(headers.get("x-ratelimit-reset"))
-        if asked is None:
-            asked = max((float(seconds) for seconds in _USED_UP.findall(headers.get("ratelimit", ""))), default=None)
-        if asked is not None:
-            with self._lock:
-                self._silent_until = max(self._silent_until, now + asked)
-        return asked
+    def rest(self, seconds: float, now: float) -> None:
+        """Send nothing for so long: a server asked for it."""
+        with self._lock:
+            self._silent_until = max(self._silent_until, now + seconds)
 
 
 # `"default";r=0;t=30`: the requests that remain, and the seconds until more are allowed.
 _USED_UP = re.compile(r";\s*r=0\s*;\s*t=(\d{1,5})\b")
 
 
-def _number(text: str | None) -> float | None:
+def asked_to_wait(status: int, headers: Mapping[str, str]) -> float | None:
+    """Seconds that a server asks its caller to wait, or None. Names are in lower case."""
+    asked = _seconds(headers.get("retry-after")) if status in (429, 503) else None
+    if asked is None and headers.get("x-ratelimit-remaining") == "0":
+        asked = _seconds(headers.get("x-ratelimit-reset"))
+    if asked is None:
+        asked = max(map(float, _USED_UP.findall(headers.get("ratelimit", ""))), default=None)
+    return asked
+
+
+def _seconds(text: str | None) -> float | None:
     try:
         seconds = float(text) if text is not None else math.nan
     except ValueError:
@@ -301,34 +304,37 @@ class Remote:
             safe: whether it may be executed twice.
         """
         clock = self._options.clock
-        for attempt in count(1):
+        attempt = 0
+        while True:
+            attempt += 1
             yield from self._turn(until)
             answer = yield self._send(request, until, writes)
             self.requests += 1
             self.retries += attempt > 1
             assert answer is not None
-            asked = None
             if isinstance(answer, Lost):
-                outcome = Signal(0, answer.error, answer.message)
+                asked, outcome = None, Signal(0, answer.error, answer.message)
             else:
-                if self._options.pace is not None:
-                    asked = self._options.pace.heed(answer.status, answer.headers, clock())
-                outcome = read(answer)
+                asked, outcome = asked_to_wait(answer.status, answer.headers), read(answer)
+            if asked is not None and self._options.pace is not None:
+                self._options.pace.rest(asked, clock())
             if not isinstance(outcome, Signal):
                 return outcome
             if isinstance(answer, Lost) and answer.error == "ReadTimeout" and not writes and timeout is not None and clock() >= until:
                 words = f"{self.name}: the read was stopped at its time limit"
                 raise HostError(words, "interrupted", retryable=True, seconds=answer.seconds)
             row = classify(outcome, self._wire.rows)
-            pause = max(asked or 0.0, min(FIRST_PAUSE * 2 ** (attempt - 1), LONGEST_PAUSE) * (1 + self._options.jitter()) / 2)
             may_have_run = row.applied is None
-            late = attempt == ATTEMPTS or clock() + pause >= until
-            if not row.retryable or late or (may_have_run and not safe):
+            pause = max(asked or 0.0, self._backoff(attempt))
+            last = attempt == ATTEMPTS or clock() + pause >= until
+            if last or not row.retryable or (may_have_run and not safe):
                 hidden = Signal(outcome.status, self._hide(outcome.code), self._hide(outcome.message))
                 raise failure(hidden, row, self.name, writes=writes, seconds=answer.seconds, retry_after=asked)
             self.resent += request.statements if may_have_run else 0
             yield Sleep(pause)
-        raise AssertionError("unreachable")
+
+    def _backoff(self, attempt: int) -> float:
+        return min(FIRST_PAUSE * 2 ** (attempt - 1), LONGEST_PAUSE) * (1 + self._options.jitter()) / 2
 
     def _send(self, request: Request, until: float, writes: bool) -> Send:
         patience = (self.capabilities.max_seconds or DEFAULT_SECONDS) + GRACE_SECONDS

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from retention.errors import HostError, PolicyError
 from retention.hosts.d1 import D1, AsyncD1
-from retention.hosts.http import ATTEMPTS, Options, Pace, Secret, checked_url
+from retention.hosts.http import ATTEMPTS, Options, Pace, Secret, asked_to_wait, checked_url
+from retention.hosts.libsql import LibSQL
 from retention.steps import Batch, Statement
 
 UUID = "0b1c2d3e-0000-4000-8000-000000000001"
@@ -468,10 +469,16 @@ def test_hosts_that_share_a_pace_obey_what_one_of_them_was_told(run, status, hea
     ],
     ids=str,
 )
-def test_headers_that_ask_for_nothing_change_nothing(status, headers):
-    pace = Pace()
-    assert pace.heed(status, headers, 0.0) is None
-    assert pace.take(0.0) == 0.0
+def test_headers_that_ask_for_nothing(status, headers):
+    assert asked_to_wait(status, headers) is None
+
+
+def test_a_server_without_a_pace_is_waited_for_too():
+    world = World([refused(429, retry_after="7"), refused(401)])
+    made = {"transport": httpx.MockTransport(world.answer), "sleep": world.sleep, "options": Options(clock=lambda: world.now)}
+    with LibSQL("http://db.test", **made) as host, pytest.raises(HostError, match="LIBSQL_AUTH_TOKEN"):
+        host.execute(READ, 10.0)
+    assert world.slept == [7.0]
 
 
 # --- addresses and tokens ---------------------------------------------------------------------------------------------
