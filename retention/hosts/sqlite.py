@@ -34,7 +34,6 @@ CACHE_KIB = -16_384
 the log again and again: measured 1.3 times slower deletes."""
 
 _HAS_PREUPDATE = hasattr(apsw.Connection, "preupdate_hook")
-_RECURSIVE_BY_DEFAULT = "DEFAULT_RECURSIVE_TRIGGERS" in apsw.compile_options
 
 
 class _Answer(NamedTuple):
@@ -116,9 +115,6 @@ class SQLite:
             raise HostError(f"{self._name}: foreign keys could not be switched {'on' if enforce else 'off'} in this build of SQLite")
         if self._owned:
             self._set_up_statement(f"PRAGMA cache_size = {CACHE_KIB}")
-        if self._owned and _RECURSIVE_BY_DEFAULT:
-            # apsw's wheels switch on what SQLite and D1 leave off, and triggers would do more for us than for the application.
-            self._set_up_statement("PRAGMA recursive_triggers = OFF")
         self._capabilities = read_limits(con)
 
     def _read_settings(self) -> _Found:
@@ -149,7 +145,7 @@ class SQLite:
 
     @property
     def setup_statements(self) -> int:
-        """Statements sent while opening. What apsw can do by a C call is no statement."""
+        """Statements sent while opening: none for a path, because apsw can do all of it by C calls; two for a connection."""
         return self._setup_statements
 
     @property
@@ -226,7 +222,7 @@ class SQLite:
         answers: list[_Answer] = []
         most = math.inf if batch.max_changes is None else batch.max_changes
         try:
-            # Only then the clock: a BEGIN that is interrupted has failed and begun all the same.
+            # Inside the try: a BEGIN that fails, at an interrupt or by Ctrl-C, may have begun all the same.
             self._begin()
             self._interrupt_at(stop)
             for statement in batch.statements:

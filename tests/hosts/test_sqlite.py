@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import os
 import signal
 import subprocess
@@ -317,6 +318,15 @@ def test_an_interrupt_at_any_moment_tells_the_truth(monkeypatch, statements):
             outcomes.add(told)
     assert outcomes == {True, False}
     con.close()
+
+
+def test_a_commit_has_no_time_limit(host):
+    limits = {}
+    host._connection.trace_v2(apsw.SQLITE_TRACE_STMT, lambda event: limits.update({event["sql"]: host._until}))
+    host.execute(write("DELETE FROM t", "SELECT 1"), 60)
+    host._connection.trace_v2(0, None)
+    assert limits["COMMIT"] == math.inf
+    assert limits["DELETE FROM t"] < math.inf
 
 
 # --- crashes --------------------------------------------------------------------------------------------------------

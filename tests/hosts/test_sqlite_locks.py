@@ -309,6 +309,7 @@ def test_a_checkpoint_that_fails_does_not_fail_the_write(tmp_path, small, monkey
 def test_the_close_leaves_little_for_the_last_checkpoint(tmp_path):
     path = create(tmp_path / "x.db")
     other = apsw.Connection(str(path))
+    other.execute("SELECT * FROM t").fetchall()
     with SQLite(path) as host:
         host.execute(write(FILL))
     assert len(path.read_bytes()) > 300_000, "the pages are in the file although another connection is still open"
