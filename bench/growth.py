@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import statistics
 import time
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ import apsw
 
 import retention
 from retention.hosts.sqlite import SQLite
+from retention.steps import Batch, Result
 
 from .data import NOW
 from .measure import rounded
@@ -66,10 +69,17 @@ def steady_run(path: Path, kind: str, **rule: Any) -> dict[str, int]:
     return _run(path, kind, 2, store, rule)
 
 
+class _Timeless(SQLite):
+    """A host without a clock: page sizes stay as they are, so that steps do not depend on how fast a machine writes."""
+
+    def execute(self, batch: Batch, timeout: float | None = None) -> Sequence[Result]:
+        return [replace(result, seconds=0.0) for result in super().execute(batch, timeout)]
+
+
 def _run(path: Path, kind: str, tick: int, store: retention.CursorStore, rule: dict[str, Any]) -> dict[str, int]:
     connection = apsw.Connection(str(path))
     trace = Trace(connection)
-    host = SQLite(connection)
+    host = _Timeless(connection)
     receipt = retention.run(host, policy(kind, **rule), store=store, now=instant(NOW + tick * EXPIRING * SPACING))
     host.close()
     connection.close()

@@ -1,13 +1,12 @@
 """How large the next page is: two numbers that adapt, keys read and rows written.
 
-The write time steers only the rows written. Time is a fixed part (fsync, round trip) plus a slope; the fixed part, estimated by the
-quickest write of the run, is no reason to shrink.
+The write time steers only the rows written. Time is a fixed part (fsync, round trip, index pages that are rewritten whatever the number
+of rows) plus a slope; a line through the latest writes tells the two apart. The fixed part is no reason to shrink.
 """
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 __all__ = ["FIRST_ROWS", "FLOOR_ROWS", "Sizes"]
 
@@ -19,6 +18,39 @@ FLOOR_ROWS = 100
 
 _GROWTH = 4
 """A page may be so many times larger than the last: one slow page is enough to correct a wrong guess."""
+
+_MEMORY = 0.7
+"""Weight of what was known before against the latest write: about three writes back still count."""
+
+_LONGEST = 4
+"""A write may take so many times the aim where its fixed part alone fills half of it: cutting it further would only repeat that part."""
+
+
+@dataclass(slots=True)
+class _Line:
+    """Seconds as a line over rows, through the latest writes (least squares, older ones fading)."""
+
+    weight: float = 0.0
+    x: float = 0.0
+    y: float = 0.0
+    xx: float = 0.0
+    xy: float = 0.0
+
+    def add(self, rows: int, seconds: float) -> None:
+        self.weight = self.weight * _MEMORY + 1
+        self.x = self.x * _MEMORY + rows
+        self.y = self.y * _MEMORY + seconds
+        self.xx = self.xx * _MEMORY + rows * rows
+        self.xy = self.xy * _MEMORY + rows * seconds
+
+    def parts(self) -> tuple[float, float]:
+        """(fixed seconds, seconds a row). Writes of one size cannot tell: all of it then counts as slope."""
+        mean, seconds = self.x / self.weight, self.y / self.weight
+        spread = self.xx / self.weight - mean * mean
+        if spread < (mean / 10) ** 2:
+            return 0.0, seconds / mean
+        slope = min(max((self.xy / self.weight - mean * seconds) / spread, seconds / mean / 20), seconds / mean)
+        return seconds - slope * mean, slope
 
 
 @dataclass(slots=True)
@@ -38,7 +70,7 @@ class Sizes:
     max_keys: int
     max_writes: int
     target: float
-    quickest: float = math.inf
+    _line: _Line = field(default_factory=_Line)
 
     @classmethod
     def start(cls, stored: tuple[int, int] | None, max_keys: int, max_writes: int, target: float) -> Sizes:
@@ -48,14 +80,16 @@ class Sizes:
 
     def wrote(self, rows: int, seconds: float, *, limited: bool) -> None:
         """Learn from a write of so many rows; `limited` tells that more were there, so that a larger page would have been used."""
-        self.quickest = min(self.quickest, seconds)
-        slope = (seconds - self.quickest) / rows if rows else 0.0
-        if seconds > self.target and slope > 0:
-            fitting = int((self.target - self.quickest) / slope) if self.quickest < self.target else FLOOR_ROWS
-            self.writes = max(min(FLOOR_ROWS, self.max_writes), min(self.writes, max(fitting, rows // _GROWTH)))
-        elif limited and seconds < self.target:
-            room = self.target / seconds if seconds > 0 else _GROWTH
-            self.writes = min(self.max_writes, max(self.writes, int(rows * min(_GROWTH, room))))
+        if not rows or seconds <= 0:
+            return
+        self._line.add(rows, seconds)
+        fixed, slope = self._line.parts()
+        aim = min(_LONGEST * self.target, max(self.target, 2 * fixed))
+        fitting = int((aim - fixed) / slope)
+        if fitting < rows:
+            self.writes = max(min(FLOOR_ROWS, self.max_writes), min(self.writes, max(fitting, rows // 2)))
+        elif limited:
+            self.writes = min(self.max_writes, max(self.writes, min(fitting, rows * _GROWTH)))
 
     def read(self, seen: int, expired: int, seconds: float, *, filled: bool) -> None:
         """Choose the next boundary's size from what this one found: as many keys as hold one write."""

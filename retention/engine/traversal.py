@@ -286,8 +286,9 @@ def _advance(state: Traversal, page: Range, found: Boundary, upto: Key) -> None:
     receipt = state.receipt
     receipt.pages += 1
     dated = found.seen - found.kept.get("undated", 0) - found.kept.get("unreadable", 0)
-    if state.rule.ordered and found.young and state.young is None:
-        state.young = state.cursor
+    if state.rule.ordered and found.young:
+        if state.young is None:
+            state.young = state.cursor
         if state.continuing and found.filled and found.young == dated:
             state.finish()
             return
