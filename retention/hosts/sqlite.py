@@ -97,6 +97,11 @@ class SQLite:
             self._set_up(foreign_keys == "on")
         except BaseException as error:
             self._give_back()
+            if isinstance(error, apsw.ReadOnlyError | apsw.CantOpenError):
+                message = (
+                    f"{self._name} is in WAL mode, and reading it needs files beside it that cannot be made there; use a copy elsewhere"
+                )
+                raise HostError(message, "readonly") from error
             if isinstance(error, FAILURES):
                 raise host_error(error, self._name) from error
             raise
@@ -145,7 +150,7 @@ class SQLite:
 
     @property
     def setup_statements(self) -> int:
-        """Statements sent while opening: none for a path, because apsw can do all of it by C calls; two for a connection."""
+        """Statements sent while opening: one for a path, two for a connection. What apsw can do by a C call is no statement."""
         return self._setup_statements
 
     @property

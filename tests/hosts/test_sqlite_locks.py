@@ -260,6 +260,18 @@ def test_a_reader_that_pins_the_log_is_told_and_left_alone(tmp_path, small, monk
         assert len(restarts) == 1, "a restart in vain is not repeated at once"
 
 
+def test_a_pinned_log_is_copied_only_as_it_grows(tmp_path, small, monkeypatch):
+    path = create(tmp_path / "x.db")
+    modes = []
+    with SQLite(path) as host, held(path, "SELECT * FROM t"):
+        checkpoint = host._wal._checkpoint
+        monkeypatch.setattr(host._wal, "_checkpoint", lambda mode, until: (modes.append(mode), checkpoint(mode, until)))
+        monkeypatch.setattr(sqlite_wal, "PASSIVE_FRAMES", 350)
+        for _ in range(12):
+            host.execute(write(FILL))
+    assert 3 <= modes.count(apsw.SQLITE_CHECKPOINT_PASSIVE) <= 5
+
+
 def test_a_restart_in_vain_is_repeated_after_1_2_4_seconds(tmp_path, small, monkeypatch):
     path = create(tmp_path / "x.db")
     restarts = []
