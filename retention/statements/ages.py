@@ -25,6 +25,7 @@ Bound = str | float
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _ULID = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+_SNOWFLAKE_MS = 2**41 - 1  # the last ms, after an epoch, that an id can hold: 69 years
 
 
 def utc(ms: int) -> datetime:
@@ -91,7 +92,8 @@ def _iso8601(c: str) -> str:
 
 
 def _date(c: str) -> str:
-    return f"CASE WHEN typeof({c}) = 'text' AND date(unixepoch({c}), 'unixepoch') IS {c} THEN {c} END"
+    # Of ten characters, because years before 0000 make the round trip with a sign.
+    return f"CASE WHEN typeof({c}) = 'text' AND length({c}) = 10 AND date(unixepoch({c}), 'unixepoch') IS {c} THEN {c} END"
 
 
 def _snowflake(c: str) -> str:
@@ -122,7 +124,9 @@ def _ulid(c: str) -> str:
 
 def _magnitude(n: str) -> str:
     # 1e11 s is the year 5138, 1e11 ms is 1973: between the two no plausible time is ambiguous.
-    return f"CASE WHEN abs({n}) < 1e11 THEN {n} WHEN abs({n}) < 1e14 THEN {n} / 1000.0 ELSE {n} / 1000000.0 END"
+    # Not by abs(), which fails for the smallest integer, and with it the statement.
+    within = "{n} > -{limit} AND {n} < {limit}".format
+    return f"CASE WHEN {within(n=n, limit='1e11')} THEN {n} WHEN {within(n=n, limit='1e14')} THEN {n} / 1000.0 ELSE {n} / 1000000.0 END"
 
 
 def _mixed(c: str) -> str:
@@ -185,8 +189,8 @@ FORMATS: dict[str, AgeFormat] = {
             "snowflake",
             _snowflake,
             integer,
-            lambda ms, e: str(min(max(0, ms - e) << 22, 2**63 - 1)),
-            lambda ms, e: f"(max(0, ({ms}) - {e:d}) << 22)",
+            lambda ms, e: str(min(max(0, ms - e), _SNOWFLAKE_MS) << 22),
+            lambda ms, e: f"(min(max(0, ({ms}) - {e:d}), {_SNOWFLAKE_MS:d}) << 22)",
             "number",
         ),
         AgeFormat("uuid7", _uuid7, _same, _uuid_text, lambda ms, _: f"printf('%012x', {ms})", "text", _uuid_dashed),
