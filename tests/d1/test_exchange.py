@@ -205,6 +205,12 @@ def test_a_read_stops_at_its_timeout(run):
     assert (error.kind, error.retryable, error.applied) == ("interrupted", True, False)
 
 
+def test_a_write_that_is_not_answered_by_then_is_unknown_not_stopped(run):
+    world = World([httpx.ReadTimeout], takes=36.0)
+    error, _ = run(world, WRITE, 2.0)
+    assert (error.kind, error.retryable, error.applied) == ("network", True, None)
+
+
 def test_a_write_is_waited_for_longer_than_its_timeout(run):
     """To stop listening would not stop it: it would only lose the answer."""
     world = World([])

@@ -287,6 +287,13 @@ def test_each_cause_has_its_exit_status_and_its_advice(table, fault, kind, statu
     assert error.applied is (None if kind == "overloaded" else False)
 
 
+def test_a_proxy_is_not_asked_for_this_machine(d1, monkeypatch):
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    monkeypatch.delenv("no_proxy", raising=False)
+    assert d1.rows("SELECT 1") == [(1,)]
+
+
 def test_nobody_listening(d1):
     with D1("acc", d1.id, token="t", base_url="http://127.0.0.1:9") as host, pytest.raises(HostError) as caught:
         host.execute(batch("DELETE FROM t", writes=True), 0.1)
