@@ -17,7 +17,7 @@ from .claim_errors import ClaimRefused, ClaimUnreadable
 from .creation import Caller, Created, Row, create, terminalize
 from .drive import adrive, drive
 from .events import milliseconds
-from .log_schema import is_unique, require_table
+from .log_schema import is_unique, require_numbers, require_table
 from .record import Recorded, record
 from .status import Effect, apply, status_of
 
@@ -64,6 +64,7 @@ def check(claims: models.Claims, schema: Schema) -> None:
 def _check_record(table: Record, schema: Schema) -> None:
     columns = (table.id, *table.scope, table.kind, table.payload, table.key, table.digest, table.sequence, table.legacy)
     found = require_table(schema, table.table, (*columns, table.at.column, table.applied.column), "[claims.record]")
+    require_numbers(found, (table.sequence, table.at.column, table.applied.column))
     if not is_unique(found, (*table.scope, table.key)):
         raise _not_unique(table.table, (*table.scope, table.key))
 

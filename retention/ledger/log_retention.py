@@ -116,9 +116,8 @@ def _range(log: Events, p: Params, after: int | None, upto: str) -> str:
 
 
 def _old(log: Events, p: Params, cutoff: int) -> str:
-    # What is no number is no time, and its event is kept.
-    at = column(log, "at")
-    return f"(typeof({at}) IN ('integer', 'real') AND {at} < {p(unit(log.at.format).encode(cutoff))})"
+    # Texts and blobs are above every number, and NULL is beside them (sqlite.org/datatype3.html, 4.1): what is no time is kept.
+    return f"{column(log, 'at')} < {p(unit(log.at.format).encode(cutoff))}"
 
 
 def _mortal(log: Events, p: Params, cutoff: int) -> str:

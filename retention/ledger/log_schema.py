@@ -11,7 +11,7 @@ from ..policy.ledger_models import Cursors, Events
 from ..schema.model import Index, Schema, Table
 from ..statements.quoting import name, text
 
-__all__ = ["Advice", "advise", "check", "is_unique", "require_table"]
+__all__ = ["Advice", "advise", "check", "is_unique", "require_numbers", "require_table"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +40,7 @@ def check(log: Events, schema: Schema) -> None:
             "a cursor would pass the new one unseen; make the table anew with AUTOINCREMENT",
             "schema",
         )
+    require_numbers(found, (log.at.column,))
     if log.cursors is not None:
         _check_cursors(log.cursors, schema)
     if log.callback is not None and log.callback.table is not None:
@@ -49,6 +50,7 @@ def check(log: Events, schema: Schema) -> None:
 def _check_cursors(cursors: Cursors, schema: Schema) -> None:
     stamps = tuple(stamp.column for stamp in (cursors.at, cursors.moved) if stamp is not None)
     found = require_table(schema, cursors.table, (cursors.consumer, cursors.stream, cursors.position, *stamps), "[events.cursors]")
+    require_numbers(found, (cursors.position, *stamps))
     key = tuple(part for part in (cursors.consumer, cursors.stream) if part is not None)
     if not is_unique(found, key):
         columns = ", ".join(map(name, key))
@@ -68,6 +70,17 @@ def require_table(schema: Schema, wanted: str, columns: Sequence[str | None], wh
     if missing:
         raise Refused(f"{where} names {wanted}.{missing[0]}, which is not a column of that table; correct the name or add it", "schema")
     return found
+
+
+def require_numbers(table: Table, columns: Sequence[str]) -> None:
+    """Raises Refused if a column would store whole numbers as text, which compare with each other as texts do."""
+    textual = next((c for name in columns if (c := table.column(name)) is not None and c.affinity == "TEXT"), None)
+    if textual is not None:
+        raise Refused(
+            f"{table.name}.{textual.name} is declared {textual.declared}, so numbers in it become text and no longer compare as numbers; "
+            "declare it INTEGER",
+            "schema",
+        )
 
 
 def is_unique(table: Table, columns: Sequence[str]) -> bool:

@@ -54,8 +54,9 @@ def test_an_older_poisoned_time_is_followed_and_reported(jobs: Database) -> None
 
 @pytest.mark.parametrize("value", ["'2026-09-09 14:00:00'", "x'ff'", "''"])
 def test_what_is_no_number_among_the_times_does_not_count(jobs: Database, value: str) -> None:
-    jobs.script(f"INSERT INTO delivery_events (ts, slot_id, event) VALUES ({value}, 'j1', 'job.progressed')")
-    assert jobs.do(append(JOBS, "job.progressed", stream="j1", now=NOW)).event.at == NOW
+    for at in (value, NOW + 7, value):
+        jobs.script(f"INSERT INTO delivery_events (ts, slot_id, event) VALUES ({at}, 'j1', 'job.progressed')")
+    assert jobs.do(append(JOBS, "job.progressed", stream="j1", now=NOW)).event.at == NOW + 7
 
 
 def test_an_event_without_a_stream_is_compared_with_nothing(jobs: Database) -> None:

@@ -66,6 +66,13 @@ def test_a_listed_consumer_counts_before_its_first_ack(notes: Database) -> None:
     assert drain(notes, NOTES).deleted == 1
 
 
+@pytest.mark.parametrize("position", ["'far'", "x'ff'", "1e300"])
+def test_a_cursor_that_is_no_whole_number_counts_as_zero(notes: Database, position: str) -> None:
+    edit(notes, "s", 40)
+    notes.script(f"INSERT INTO readers VALUES ('anna', 's', {position}, {NOW // 1000})")
+    assert drain(notes, NOTES).deleted == 0
+
+
 def test_a_log_with_no_reader_at_all_goes_by_age(notes: Database) -> None:
     edit(notes, "s", 40)
     assert drain(notes, NOTES).deleted == 1
@@ -115,9 +122,21 @@ def test_a_consumer_that_stopped_is_given_up_and_the_log_says_so(notes: Database
     (said,) = notes.rows('SELECT "of", "when", body FROM "note log" WHERE what = ?1', STOPPED)
     assert said == ("consumer:anna", NOW // 1000, f'{{"consumer":"anna","stopped_after_ms":{14 * DAY}}}')
     assert notes.do(list_after(NOTES, "s", None, consumer="anna")).gap
-    edit(notes, "s", 40)
+    later = edit(notes, "s", 40)
     again = drain(notes, NOTES)
     assert (again.deleted, again.stopped) == (1, ())
+    assert later not in ids(notes, NOTES)
+
+
+def test_the_gap_of_a_consumer_that_was_given_up_ends_with_its_next_ack(notes: Database) -> None:
+    read, _ = edit(notes, "s", 50), edit(notes, "s", 45)
+    notes.do(ack(NOTES, "s", read, now=NOW - 44 * DAY, consumer="anna"))
+    drain(notes, NOTES)
+    new = edit(notes, "s", 0)
+    assert notes.do(list_after(NOTES, "s", None, consumer="anna")).gap
+    notes.do(ack(NOTES, "s", new, now=NOW, consumer="anna"))
+    assert not notes.do(list_after(NOTES, "s", None, consumer="anna")).gap
+    assert not notes.do(list_after(NOTES, "s", None, consumer="bert")).gap
 
 
 def test_a_consumer_that_moved_any_cursor_is_not_given_up(notes: Database) -> None:

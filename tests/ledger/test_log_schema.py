@@ -88,6 +88,13 @@ def test_names_that_are_not_there(jobs: Database, change: dict[str, object], wro
         inspected(jobs, JOBS.model_copy(update=change))
 
 
+@pytest.mark.parametrize(("table", "column"), [("note log", "when"), ("readers", "upto"), ("readers", "moved")])
+def test_numbers_in_a_text_column_are_refused(notes: Database, table: str, column: str) -> None:
+    notes.script(f'ALTER TABLE "{table}" RENAME COLUMN "{column}" TO "old"', f'ALTER TABLE "{table}" ADD COLUMN "{column}" VARCHAR')
+    with pytest.raises(Refused, match=f"{column} is declared VARCHAR"):
+        inspected(notes, NOTES)
+
+
 def test_a_view_is_no_log(jobs: Database) -> None:
     jobs.script("CREATE VIEW v AS SELECT * FROM delivery_events")
     with pytest.raises(Refused, match="table v"):
