@@ -128,6 +128,25 @@ def test_a_consumer_that_stopped_is_given_up_and_the_log_says_so(notes: Database
     assert later not in ids(notes, NOTES)
 
 
+def test_what_says_that_a_consumer_was_given_up_stays(notes: Database) -> None:
+    """Else a consumer that comes back after long would not learn what it missed."""
+    read = edit(notes, "s", 50)
+    edit(notes, "s", 45)
+    notes.do(ack(NOTES, "s", read, now=NOW - 44 * DAY, consumer="anna"))
+    assert drain(notes, NOTES).stopped == ("consumer:anna",)
+    assert drain(notes, NOTES, now=NOW + 100 * DAY).deleted == 0
+    assert notes.value('SELECT count(*) FROM "note log" WHERE what = ?1', STOPPED) == 1
+
+
+def test_a_quiet_consumer_that_has_acked_everything_is_not_given_up(notes: Database) -> None:
+    first, last = edit(notes, "s", 50), edit(notes, "s", 45)
+    notes.do(ack(NOTES, "s", last, now=NOW - 44 * DAY, consumer="anna"))
+    pruned = drain(notes, NOTES)
+    assert (pruned.deleted, pruned.stopped) == (1, ())
+    assert ids(notes, NOTES) == [last]
+    assert first != last
+
+
 def test_the_gap_of_a_consumer_that_was_given_up_ends_with_its_next_ack(notes: Database) -> None:
     read, _ = edit(notes, "s", 50), edit(notes, "s", 45)
     notes.do(ack(NOTES, "s", read, now=NOW - 44 * DAY, consumer="anna"))
