@@ -2,9 +2,10 @@
 
 The rule, in this order:
 1. The policy's `walk`, if the table offers it.
-2. An index led by the age, if all of this holds: the rule has one age column whose form is stored in time order; the index is whole, not
-   partial; no tenant's keep can be shorter than a stated `shortest`; the rule is not `ordered` (which makes the rowid walk just as
-   cheap). Such a walk reads only what is older than the newest cutoff, while a rowid walk reads the kept history once a traversal.
+2. An index led by the age, if all of this holds: the rule has one age column whose form is stored in time order, whatever its values
+   (ULIDs may be written in either case); the index is whole, not partial; no tenant's keep can be shorter than a stated `shortest`; the
+   rule is not `ordered` (which makes the rowid walk just as cheap). Such a walk reads only what is older than the newest cutoff, while
+   a rowid walk reads the kept history once a traversal.
 3. The primary key of a WITHOUT ROWID table, the rowid of any other.
 """
 
@@ -19,6 +20,10 @@ from ..statements.pages import Walk
 from ..statements.quoting import name
 
 __all__ = ["choose_walk"]
+
+_ONE_CLASS = {"snowflake": ("INTEGER", "NUMERIC"), "uuid7": ("TEXT",), "ulid": ("TEXT",)}
+"""Ids that are read in two storage classes, and the affinities under which one of them is left: an index puts numbers before texts, and
+texts before blobs, so that a walk would end before the others."""
 
 
 def choose_walk(rule: Rule, policy: Policy, table: Table, where: str) -> tuple[Walk, str]:
@@ -35,7 +40,9 @@ def choose_walk(rule: Rule, policy: Policy, table: Table, where: str) -> tuple[W
     if key is not None:
         return _primary(key), suited
     if table.without_rowid:
-        raise Refused(f"{where}: the primary key of {table.name!r} mixes rising and falling columns, so no range of it can be sought.", "schema")
+        raise Refused(
+            f"{where}: the primary key of {table.name!r} mixes rising and falling columns, so no range of it can be sought.", "schema"
+        )
     raise Refused(
         f"{where}: the columns of {table.name!r} hide all three names of its rowid, so its rows cannot be visited in order; "
         f"give it an INTEGER PRIMARY KEY.",
@@ -51,6 +58,8 @@ def _suited(rule: Rule, policy: Policy, table: Table) -> Key | str:
         return "the age stands in several columns"
     if rule.ordered:
         return "ordered: the walk stops at the first page of young rows"
+    if rule.age.format == "ulid":
+        return "an index puts ULIDs in lower case behind all others"
     if rule.tenant is not None and (policy.tenants is None or policy.tenants.shortest is None):
         return "a tenant's keep has no shortest bound, so an index walk would have no end"
     keys = [k for k in _candidates(rule, table) if k.where is None]
@@ -66,7 +75,7 @@ def _candidates(rule: Rule, table: Table) -> list[Key]:
         first = key.columns[0]
         numbers = order == "number" and first.affinity != "TEXT"
         texts = order == "text" and first.collation == "BINARY"
-        if numbers or texts:
+        if (numbers or texts) and first.affinity in _ONE_CLASS.get(rule.age.format, (first.affinity,)):
             found.append(key)
     return found
 
