@@ -25,7 +25,6 @@ __all__ = [
 
 Event = Literal["DELETE", "UPDATE", "INSERT"]
 
-_TABLE_CONSTRAINTS = {"CONSTRAINT", "PRIMARY", "UNIQUE", "CHECK", "FOREIGN"}
 _EVENTS: dict[str, Event] = {"DELETE": "DELETE", "UPDATE": "UPDATE", "INSERT": "INSERT"}
 _STATEMENTS = {"INSERT", "REPLACE", "UPDATE", "DELETE", "SELECT"}
 
@@ -34,9 +33,7 @@ def column_collations(sql: str) -> dict[str, str]:
     """Collations declared by a CREATE TABLE, in upper case, by folded column name. A column without COLLATE is not there."""
     found: dict[str, str] = {}
     for item in split(_body(tokens(sql)), ",", 1):
-        if not item or item[0].keyword in _TABLE_CONSTRAINTS:
-            continue
-        for word, name in pairwise(item):
+        for word, name in pairwise(item):  # in a table's own constraint COLLATE stands deeper
             if word.keyword == "COLLATE" and word.depth == 1:
                 found[fold(name_of(item[0]))] = name_of(name).upper()
     return found
@@ -69,9 +66,12 @@ def autoincrement(sql: str) -> bool:
 
 
 def index_where(sql: str) -> str | None:
-    """A partial index's condition, verbatim from its first to its last token (comments around it would swallow what follows)."""
+    """A partial index's condition, verbatim from its first to its last token (a comment behind it would swallow what follows).
+
+    WHERE is a reserved word, and an index's expressions hold no subquery, so that the first one is the index's own.
+    """
     parts = tokens(sql)
-    where = next((i for i, token in enumerate(parts) if token.keyword == "WHERE" and token.depth == 0), None)
+    where = next((i for i, token in enumerate(parts) if token.keyword == "WHERE"), None)
     return None if where is None or where + 1 == len(parts) else sql[parts[where + 1].start : parts[-1].end]
 
 
@@ -87,8 +87,8 @@ def _not_null(term: tuple[Token, ...]) -> str | None:
 
 
 def trigger_event(sql: str) -> Event:
-    """The event of a CREATE TRIGGER. The trigger's own name, which may be a keyword, stands third."""
-    return next(_EVENTS[token.keyword] for token in tokens(sql)[3:] if token.keyword in _EVENTS)
+    """The event of a CREATE TRIGGER. All three are reserved words, so the first that stands there is no name."""
+    return next(_EVENTS[token.keyword] for token in tokens(sql) if token.keyword in _EVENTS)
 
 
 def trigger_writes(sql: str) -> tuple[str, ...]:
