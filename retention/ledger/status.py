@@ -106,7 +106,8 @@ def _known_older(record: Record, table: Status, new: str) -> str:
     own = name(table.table)
     witness = f"{own}.{name(table.witness.column)}"
     older = f"{unit(table.witness.format).ms(witness)} < {unit(record.at.format).ms(f'e.{name(record.at.column)}')}"
-    return f"(e.{name(record.legacy)} = 0 OR ({own}.{name(table.status)} <> {new} AND {witness} IS NOT NULL AND {older}))"
+    # A witness that is NULL is older than nothing.
+    return f"(e.{name(record.legacy)} = 0 OR ({own}.{name(table.status)} <> {new} AND {older}))"
 
 
 def _after(prefix: str) -> str:
