@@ -8,6 +8,9 @@ See `run` for the call, `Policy` for what to keep, `Receipt` for what was done.
 
 from __future__ import annotations
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from .engine.receipt import Receipt, RuleReceipt
 from .errors import Fenced, HostError, PolicyError, Refused, RetentionError
 from .plan.model import Plan
@@ -16,11 +19,20 @@ from .policy.models import Policy
 from .runner.runs import arun, plan, run
 from .stores import CursorStore, FileStore, MemoryStore
 
+if TYPE_CHECKING:
+    from .hosts.d1 import D1, AsyncD1
+    from .hosts.libsql import AsyncLibSQL, LibSQL
+    from .hosts.sqlite import SQLite
+
 __all__ = [
+    "D1",
+    "AsyncD1",
+    "AsyncLibSQL",
     "CursorStore",
     "Fenced",
     "FileStore",
     "HostError",
+    "LibSQL",
     "MemoryStore",
     "Plan",
     "Policy",
@@ -29,8 +41,18 @@ __all__ = [
     "Refused",
     "RetentionError",
     "RuleReceipt",
+    "SQLite",
     "arun",
     "load",
     "plan",
     "run",
 ]
+
+_HOSTS = {"SQLite": "sqlite", "D1": "d1", "AsyncD1": "d1", "LibSQL": "libsql", "AsyncLibSQL": "libsql"}
+
+
+def __getattr__(name: str) -> Any:
+    # A host brings its libraries with it: whoever works on a file need not load an HTTP client.
+    if name in _HOSTS:
+        return getattr(import_module(f".hosts.{_HOSTS[name]}", __name__), name)
+    raise AttributeError(f"module 'retention' has no attribute {name!r}")

@@ -22,6 +22,7 @@ class Capabilities:
         pragmas: all read-only PRAGMAs work (D1 refuses most, but not the schema's).
         integers: every 64-bit integer arrives exactly when read as such (else read it as text).
         meters: results carry rows_read and rows_written.
+        fence: statements that the runner puts before each batch that writes (a lease).
         max_params: bound values in one statement.
         max_sql_bytes: length of one statement.
         max_depth: depth of an expression tree.
@@ -40,6 +41,7 @@ class Capabilities:
     pragmas: bool = True
     integers: bool = True
     meters: bool = False
+    fence: int = 0
     max_params: int = 32_766
     max_sql_bytes: int = 1_000_000
     max_depth: int = 1_000
@@ -51,8 +53,9 @@ class Capabilities:
 
     def cost(self, batch: Batch) -> int:
         """Statements that the host sends for a batch: its own, and BEGIN and COMMIT where it needs them."""
-        wrapped = self.wraps or (self.transactions and (len(batch.statements) > 1 or batch.max_changes is not None))
-        return len(batch.statements) + (2 if batch.writes and wrapped else 0)
+        fence = self.fence if batch.writes else 0
+        wrapped = self.wraps or (self.transactions and (len(batch.statements) + fence > 1 or batch.max_changes is not None))
+        return len(batch.statements) + fence + (2 if batch.writes and wrapped else 0)
 
 
 D1 = Capabilities(

@@ -109,6 +109,6 @@ class Fenced(HostError):
         name: the fence's label, the NAME of `fence:NAME` in its statement.
     """
 
-    def __init__(self, name: str, *, seconds: float = 0.0) -> None:
-        super().__init__(f"fence {name!r} did not hold; the batch was rolled back", "error", seconds=seconds)
+    def __init__(self, name: str, message: str | None = None, *, seconds: float = 0.0) -> None:
+        super().__init__(message or f"fence {name!r} did not hold; the batch was rolled back", "error", seconds=seconds)
         self.name = name

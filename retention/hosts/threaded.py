@@ -33,6 +33,16 @@ class Threaded:
         """The wrapped host's."""
         return self._host.capabilities
 
+    @property
+    def setup_statements(self) -> int:
+        """The wrapped host's, 0 where it has none."""
+        return getattr(self._host, "setup_statements", 0)
+
+    @property
+    def wal_bytes(self) -> int:
+        """The wrapped host's, 0 where it has none."""
+        return getattr(self._host, "wal_bytes", 0)
+
     async def execute(self, batch: Batch, timeout: float | None = None) -> Sequence[Result]:
         """As `Host.execute`."""
         return await asyncio.get_running_loop().run_in_executor(self._thread, self._host.execute, batch, timeout)

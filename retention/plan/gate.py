@@ -92,9 +92,15 @@ def explain(rule: RulePlan, host: Capabilities, now_ms: int, where: str) -> Gene
 def _check_size(label: str, statement: Statement, host: Capabilities, where: str) -> None:
     size = len(statement.sql.encode())
     if size > host.max_sql_bytes:
-        raise Refused(f"{where}: its {label} statement has {size} bytes, and {host.name} takes {host.max_sql_bytes}; shorten `only`.", "schema")
+        raise Refused(
+            f"{where}: its {label} statement has {size} bytes, and {host.name} takes {host.max_sql_bytes}; shorten `only`.", "schema"
+        )
     if len(statement.params) > host.max_params:
-        raise Refused(f"{where}: its {label} statement binds {len(statement.params)} values, and {host.name} takes {host.max_params}.", "schema")
+        raise Refused(
+            f"{where}: its {label} statement binds {len(statement.params)} values, and {host.name} takes {host.max_params}; "
+            f"walk the table by a shorter key.",
+            "schema",
+        )
 
 
 def outline(rows: Sequence[tuple[Value, ...]]) -> list[str]:

@@ -5,6 +5,8 @@ It does no I/O itself. It yields actions, `Execute`, `Store`, `Keep` and `Sleep`
 
 from __future__ import annotations
 
+import math
+import random
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -13,6 +15,7 @@ from ..capabilities import Capabilities
 from ..engine.budget import Budget
 from ..errors import HostError
 from ..steps import Archive, Batch, Engine, Result, Save, Step
+from .lease import Lease
 
 __all__ = ["Action", "Conducted", "Execute", "Observer", "Sleep", "conduct"]
 
@@ -26,6 +29,9 @@ BUSY_S = 5.0
 
 BUSY_PAUSE_S = 0.02
 """Between two attempts outside the lock, where the host names no wait of its own."""
+
+NETWORK_PAUSES_S = (0.2, 0.8)
+"""Before the second and third attempt of a read, or of a write that may be repeated, whose answer was lost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +61,7 @@ def conduct(
     budget: Budget,
     clock: Callable[[], float],
     observers: Sequence[Observer] = (),
+    lease: Lease | None = None,
 ) -> Conducted[R]:
     """Drive an engine to its end. Returns what the engine returns; an error that the engine does not handle is raised."""
     answer: list[Result] | None = None
@@ -69,7 +76,7 @@ def conduct(
         began = clock()
         try:
             if isinstance(step, Batch):
-                answer = yield from _execute(step, host, budget, clock)
+                answer = yield from _execute(step, host, budget, clock, lease)
             else:
                 yield step
         except HostError as error:
@@ -79,24 +86,29 @@ def conduct(
             observer(step, failure or answer, took)
 
 
-def _execute(batch: Batch, host: Capabilities, budget: Budget, clock: Callable[[], float]) -> Conducted[list[Result]]:
+def _execute(
+    batch: Batch, host: Capabilities, budget: Budget, clock: Callable[[], float], lease: Lease | None
+) -> Conducted[list[Result]]:
     """Execute a batch, and charge it. Only a batch that certainly did nothing, or may be repeated, is sent again."""
     waiting_until = clock() + BUSY_S
-    cost = host.cost(batch)
+    cost, lost = host.cost(batch), 0
+    sent = lease.fenced(batch) if lease is not None and batch.writes else batch
     while True:
-        now = clock()
-        timeout = None if budget.deadline == float("inf") else max(budget.deadline - now, GRACE_S)
+        timeout = None if budget.deadline == math.inf else max(budget.deadline - clock(), GRACE_S)
         budget.used += cost
         try:
-            results: Sequence[Result] = yield Execute(batch, timeout)
+            results: Sequence[Result] = yield Execute(sent, timeout)
         except HostError as error:
             pause = error.retry_after if error.retry_after is not None else BUSY_PAUSE_S
-            again = error.kind == "busy" and error.applied is False and clock() + pause < min(waiting_until, budget.deadline)
-            if not again or budget.used + cost > budget.statements:
+            again = error.kind == "busy" and error.applied is False and clock() + pause < waiting_until
+            if error.kind == "network" and error.retryable and (batch.repeatable or not batch.writes) and lost < len(NETWORK_PAUSES_S):
+                # A jitter of half the pause, so that callers who lost the same connection do not come back together.
+                pause, again, lost = NETWORK_PAUSES_S[lost] * random.uniform(0.5, 1.5), True, lost + 1
+            if not again or clock() + pause >= budget.deadline or budget.used + cost > budget.statements:
                 raise
             yield Sleep(pause)
             continue
         for result in results:
             budget.read += result.rows_read or 0
             budget.written += result.rows_written or 0
-        return list(results)
+        return list(results[len(sent.statements) - len(batch.statements) :])

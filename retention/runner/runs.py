@@ -2,42 +2,44 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any
 
 from ..archive.base import Sink
 from ..archive.jsonl import JsonLines
 from ..engine.budget import Budget, Why
 from ..engine.prune import Pass, Pruner, instant
 from ..engine.receipt import Outcome, Receipt, Statements
-from ..errors import HostError, PolicyError, Refused
-from ..hosts import open_host
+from ..errors import Fenced, HostError, PolicyError, Refused
 from ..hosts.base import AsyncHost, Host
 from ..plan.model import Plan
 from ..plan.planner import check_clock, make_plan
 from ..policy.load import from_dict, load, parse
 from ..policy.models import Limits, Policy
-from ..steps import Batch, Result, Step
+from ..steps import Batch, Engine, Result, Step
 from ..stores.base import CursorStore, MemoryStore
 from .conduct import Conducted, Observer, conduct
 from .drive import adrive, drive
+from .lease import FENCE, Lease
+from .opening import aopened, opened
+
+if TYPE_CHECKING:
+    import apsw
 
 __all__ = ["Now", "Session", "arun", "as_policy", "milliseconds", "plan", "run"]
 
-Database = Any  # a path, an apsw.Connection, or a Host
 Now = datetime | int | str | None
 """A run's clock: an aware datetime, ms since 1970, `2026-09-09T14:00:00Z`, or None for the real one."""
 
 
 def run(
-    db: str | os.PathLike[str] | Host | Any,
+    db: str | os.PathLike[str] | apsw.Connection | Host,
     policy: Policy | Mapping[str, Any] | str | os.PathLike[str],
     *,
     store: CursorStore | None = None,
@@ -71,12 +73,12 @@ def run(
         HostError: the database could not be opened.
     """
     session = Session.start(policy, limits, now, archives, on_step, stop)
-    with _opened(db, session.policy, readonly=False) as host:
+    with opened(db, session.policy) as host:
         return drive(session.conducted(host, store, until_done, plan), host, store or MemoryStore(), session.sinks)
 
 
 async def arun(
-    db: str | os.PathLike[str] | Host | AsyncHost | Any,
+    db: str | os.PathLike[str] | apsw.Connection | Host | AsyncHost,
     policy: Policy | Mapping[str, Any] | str | os.PathLike[str],
     *,
     store: CursorStore | None = None,
@@ -90,18 +92,12 @@ async def arun(
 ) -> Receipt:
     """`run`, awaited. A file is worked on in a thread, one call at a time; remote hosts await the network."""
     session = Session.start(policy, limits, now, archives, on_step, stop)
-    host = db if hasattr(db, "execute") and hasattr(db, "capabilities") else await asyncio.to_thread(_open, db, session.policy, False)
-    threaded = host if asyncio.iscoroutinefunction(host.execute) else _Threaded(host)
-    try:
-        conducted = session.conducted(threaded, store, until_done, plan)
-        return await adrive(conducted, threaded, store or MemoryStore(), session.sinks)
-    finally:
-        if host is not db:
-            host.close()
+    async with aopened(db, session.policy) as host:
+        return await adrive(session.conducted(host, store, until_done, plan), host, store or MemoryStore(), session.sinks)
 
 
 def plan(
-    db: str | os.PathLike[str] | Host | Any,
+    db: str | os.PathLike[str] | apsw.Connection | Host,
     policy: Policy | Mapping[str, Any] | str | os.PathLike[str],
     *,
     now: Now = None,
@@ -112,7 +108,7 @@ def plan(
         PolicyError, Refused, HostError: see the message.
     """
     session = Session.start(policy, None, now, None, (), None)
-    with _opened(db, session.policy, readonly=True) as host:
+    with opened(db, session.policy, readonly=True) as host:
         engine = make_plan(session.policy, host.capabilities, session.now_ms, session.clock_ms, sent=_setup(host))
         return drive(conduct(engine, host.capabilities, Budget(), time.monotonic), host, MemoryStore(), {})
 
@@ -164,13 +160,18 @@ class Session:
             used=_setup(host),
         )
         counted = Statements(limit=limits.statements)
+        lease, capabilities = Lease.of(self.policy.lease), host.capabilities
+        if lease is not None:
+            capabilities = replace(capabilities, fence=len(lease.fenced(Batch(())).statements))
+            budget.statements -= host.capabilities.cost(lease.release())
         receipt = Receipt("failed", "error", instant(self.now_ms), statements=counted)
         try:
             if plan is None:
-                engine = make_plan(
-                    self.policy, host.capabilities, self.now_ms, self.clock_ms, statements=budget.statements, sent=budget.used
-                )
+                sent = budget.used + (0 if lease is None else host.capabilities.cost(lease.acquire()))
+                engine = make_plan(self.policy, capabilities, self.now_ms, self.clock_ms, statements=budget.statements, sent=sent)
                 plan = yield from conduct(engine, host.capabilities, budget, clock, self.observers)
+            if lease is not None:
+                yield from conduct(_take(lease), host.capabilities, budget, clock, self.observers)
             counted.planning = budget.used
             counted.ceiling = _ceiling(budget.used, plan, limits.statements)
             document = store.load() if store is not None else None
@@ -180,18 +181,22 @@ class Session:
             while True:
                 before = self.pruner.document
                 receipt.passes += 1
-                ended = yield from conduct(self.pruner.run_pass(), host.capabilities, budget, clock, observers)
-                _charge(counted, budget)
+                ended = yield from conduct(self.pruner.run_pass(), capabilities, budget, clock, observers, lease)
                 receipt.outcome, receipt.why = ended.outcome, ended.why
                 if ended.message:
                     receipt.warnings.append(ended.message)
                 if not until_done or not _goes_on(ended, before != self.pruner.document):
                     break
-                budget.used = budget.read = budget.written = 0
+                _charge(counted, budget)
+                budget.read = budget.written = 0
+            if lease is not None and ended.why != "lease":
+                budget.statements = math.inf
+                yield from conduct(_give_back(lease), host.capabilities, budget, clock, self.observers)
         except Refused as error:
             _end(receipt, "refused", error.why, str(error))
         except HostError as error:
-            _end(receipt, "busy" if error.retryable else "failed", "locked" if error.kind == "busy" else "error", str(error))
+            why: Why = "lease" if isinstance(error, Fenced) else "locked" if error.kind == "busy" else "error"
+            _end(receipt, "busy" if error.retryable or why == "lease" else "failed", why, str(error))
         _charge(counted, budget)
         for sink in self.sinks.values():
             sink.close()
@@ -208,6 +213,24 @@ class Session:
                 budget.halt = "wal"
 
         return watch
+
+
+def _take(lease: Lease) -> Engine[None]:
+    """Take the lease, or raise `Fenced`. Raises Refused where its table is not there."""
+    try:
+        results = yield lease.acquire()
+    except HostError as error:
+        if error.kind != "schema":
+            raise
+        raise Refused(f"the lease's table is not there; make it with: {lease.create}.", "policy") from error
+    assert results is not None
+    owner, left = results[1].rows[0]
+    if owner != lease.owner:
+        raise Fenced(FENCE, f"another caller holds the lease in {lease.table} for {left} s more; try again then")
+
+
+def _give_back(lease: Lease) -> Engine[None]:
+    yield lease.release()
 
 
 def _goes_on(ended: Pass, moved: bool) -> bool:
@@ -255,7 +278,7 @@ def _limits(base: Limits, given: Limits | Mapping[str, Any]) -> Limits:
 
 def milliseconds(now: datetime | int | str) -> int:
     """A clock reading as ms since 1970. Raises PolicyError for what is none."""
-    if not isinstance(now, int | str | datetime) or isinstance(now, bool):
+    if not isinstance(now, (int, str, datetime)) or isinstance(now, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise PolicyError(f"the clock {now!r} is not a time; give a datetime, whole ms since 1970, or text like 2026-09-09T14:00:00Z.")
     if isinstance(now, int):
         return now
@@ -272,44 +295,3 @@ def milliseconds(now: datetime | int | str) -> int:
 def _setup(host: Host | AsyncHost) -> int:
     """Statements that opening the database took."""
     return int(getattr(host, "setup_statements", 0))
-
-
-def _open(db: Any, policy: Policy, readonly: bool) -> Host:
-    if isinstance(db, str | os.PathLike):
-        return open_host(os.fspath(cast("str", db)), readonly=readonly, foreign_keys=policy.foreign_keys)
-    from ..hosts.sqlite import SQLite
-
-    return SQLite(db, readonly=readonly, foreign_keys=policy.foreign_keys)
-
-
-class _opened:
-    """A host for the length of a call: the caller's own, or one that is closed at the end."""
-
-    def __init__(self, db: Any, policy: Policy, *, readonly: bool) -> None:
-        self._own = not (hasattr(db, "execute") and hasattr(db, "capabilities"))
-        self._host: Host = _open(db, policy, readonly) if self._own else db
-
-    def __enter__(self) -> Host:
-        return self._host
-
-    def __exit__(self, *_: object) -> None:
-        if self._own:
-            self._host.close()
-
-
-class _Threaded:
-    """A synchronous host, awaited."""
-
-    def __init__(self, host: Host) -> None:
-        self._host = host
-        self.name = host.name
-        self.capabilities = host.capabilities
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._host, name)
-
-    async def execute(self, batch: Batch, timeout: float | None = None) -> Sequence[Result]:
-        return await asyncio.to_thread(self._host.execute, batch, timeout)
-
-    async def aclose(self) -> None:
-        self._host.close()

@@ -217,10 +217,12 @@ def _newer_rows(shape: Shape) -> str:
         terms.append(f"{shape.age.value(NEWER)} IS NOT NULL")
     if newest.only is not None:
         terms.append(f"({newest.only}) IS TRUE")
-    descending = ", ".join(f"{column(NEWER, c)} DESC" for c in order)
+    # Upwards from the row the N-th newer one is near, also where rows that do not count stand at the top. But among equal `by` that
+    # would pass all of them, because SQLite does not seek the rowid behind an index: from the top then.
+    ordered = ", ".join(f"{column(NEWER, c)} DESC" if newest.key else column(NEWER, c) for c in order)
     return (
         f"SELECT 1 FROM {name(shape.table)} AS {name(NEWER)} WHERE {' AND '.join(terms)} "
-        f"ORDER BY {descending} LIMIT 1 OFFSET {newest.rows - 1:d}"
+        f"ORDER BY {ordered} LIMIT 1 OFFSET {newest.rows - 1:d}"
     )
 
 
@@ -245,7 +247,8 @@ def _tenant_verdict(table: str, tenant: TenantKeep, age: Age, value: str, now: s
     document = column(tenant.table, tenant.settings)
     setting = (
         f"(SELECT CASE count(*) WHEN 0 THEN NULL WHEN 1 THEN CASE WHEN min(j.type) IN ('integer', 'real') AND min(j.value) > 0 "
-        f"THEN {expired('min(j.value)')} ELSE 0 END ELSE 'malformed' END FROM json_each({document}) AS j WHERE j.key = {text(tenant.setting)})"
+        f"THEN {expired('min(j.value)')} ELSE 0 END ELSE 'malformed' END "
+        f"FROM json_each({document}) AS j WHERE j.key = {text(tenant.setting)})"
     )
     return (
         f"(SELECT CASE WHEN {document} IS NULL OR {document} = '' THEN NULL WHEN NOT json_valid({document}) THEN 'malformed' "

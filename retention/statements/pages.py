@@ -245,7 +245,7 @@ class PageSQL:
             edge = f"SELECT {nth} FROM {source} OFFSET {rows - 1:d}".replace(f"LIMIT {rows:d} OFFSET", "LIMIT 1 OFFSET")
             last = ", ".join(f"typeof({k}), {_travel(k)}" for k in keys)
             return (
-                f"SELECT {', '.join(names + [last] + shown_tenants)} FROM (SELECT {', '.join(counts)} FROM ({page})) "
+                f"SELECT {', '.join([*names, last, *shown_tenants])} FROM (SELECT {', '.join(counts)} FROM ({page})) "
                 f"LEFT JOIN ({edge}) ON 1"
             )
         counts += ["max(k0) AS last", "min(k0) FILTER (WHERE v IS 1) AS a", "max(k0) FILTER (WHERE v IS 1) AS b"]
@@ -391,7 +391,7 @@ class PageSQL:
         return _balanced([f"quote({column(table, c)})" for c in self.guard]) if self.guard else "''"
 
     def delete_rows(self, rows: Sequence[Row], cutoffs: tuple[Value, ...]) -> Statement:
-        """Delete rows that were read before: each by its key, unless a column that was read has changed, and if the condition still holds."""
+        """Delete rows that were read before: each by its key, unless what was read has changed, and if the condition still holds."""
         number = len(self.condition.cutoffs) + 1
         keys = self.identity
         match = " AND ".join(f"{column('q', c)} = {_listed(f'$[{i}]')}" for i, c in enumerate(keys))
