@@ -32,11 +32,18 @@ _STATEMENTS = {"INSERT", "REPLACE", "UPDATE", "DELETE", "SELECT"}
 def column_collations(sql: str) -> dict[str, str]:
     """Collations declared by a CREATE TABLE, in upper case, by folded column name. A column without COLLATE is not there."""
     found: dict[str, str] = {}
+    if not _mentions(sql, "COLLATE"):
+        return found
     for item in split(_body(tokens(sql)), ",", 1):
         for word, name in pairwise(item):  # in a table's own constraint COLLATE stands deeper
             if word.keyword == "COLLATE" and word.depth == 1:
                 found[fold(name_of(item[0]))] = name_of(name).upper()
     return found
+
+
+def _mentions(sql: str, word: str) -> bool:
+    """Whether the word stands anywhere in the text, so that most tables need not be split into tokens."""
+    return word in sql.upper()
 
 
 def _body(parts: tuple[Token, ...]) -> tuple[Token, ...]:
@@ -51,6 +58,8 @@ def deferrals(sql: str) -> tuple[bool, ...]:
     A deferral belongs to the REFERENCES before it; REFERENCES and DEFERRABLE are reserved words, so no name is taken for them.
     """
     found: list[bool] = []
+    if not _mentions(sql, "REFERENCES"):
+        return ()
     words = [token.keyword for token in tokens(sql)]
     for i, word in enumerate(words):
         if word == "REFERENCES":
@@ -62,7 +71,7 @@ def deferrals(sql: str) -> tuple[bool, ...]:
 
 def autoincrement(sql: str) -> bool:
     """Whether a CREATE TABLE says AUTOINCREMENT (a reserved word)."""
-    return any(token.keyword == "AUTOINCREMENT" for token in tokens(sql))
+    return _mentions(sql, "AUTOINCREMENT") and any(token.keyword == "AUTOINCREMENT" for token in tokens(sql))
 
 
 def index_where(sql: str) -> str | None:
@@ -70,6 +79,8 @@ def index_where(sql: str) -> str | None:
 
     WHERE is a reserved word, and an index's expressions hold no subquery, so that the first one is the index's own.
     """
+    if not _mentions(sql, "WHERE"):
+        return None
     parts = tokens(sql)
     where = next((i for i, token in enumerate(parts) if token.keyword == "WHERE"), None)
     return None if where is None or where + 1 == len(parts) else sql[parts[where + 1].start : parts[-1].end]

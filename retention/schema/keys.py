@@ -37,11 +37,11 @@ class Key:
 
     Attributes:
         kind: the walk that it serves.
-        columns: most significant first. For an index of the age alone the last one is the rowid, which SQLite stores behind
-            the age but does not seek as a part of a row value: pages are then whole ages, and one age is walked by rowid.
+        columns: most significant first. Where the age is followed by the rowid (SQLite's own, or an INTEGER PRIMARY KEY that the
+            index names), SQLite does not seek it as a part of a row value: pages are then whole ages, and one age is walked by rowid.
         index: the index's name, for INDEXED BY; None for a rowid and a primary key.
         where: a partial index's condition, verbatim: the walk visits only rows for which it is true.
-        tie: whether the last column is such a rowid.
+        tie: whether the last column is such a rowid, under whichever name.
         descending: the b-tree is stored in falling order in every column, so that a rising walk reads it backwards.
     """
 
@@ -76,8 +76,9 @@ def age_index_keys(table: Table, column: str) -> tuple[Key, ...]:
 
     An index qualifies if it rises in every column, has no expression, keeps each column's own collation, has no NULL behind the age
     (a row value with a NULL compares as unknown, so its row would be passed over), and orders its rows uniquely: it is UNIQUE, or
-    holds the primary key, or is the age alone, where the rowid breaks ties. A partial index whose WHERE tests a NOT NULL column for
-    NOT NULL is passed over: SQLite drops that term from a query, and then finds that the query does not fit the index.
+    holds the primary key, or is the age alone or with the INTEGER PRIMARY KEY behind it, where the rowid breaks ties. A partial index
+    whose WHERE tests a NOT NULL column for NOT NULL is passed over: SQLite drops that term from a query, and then finds that the query
+    does not fit the index.
 
     Args:
         table: with its indexes.
@@ -98,6 +99,9 @@ def _index_key(table: Table, index: Index, column: str) -> Key | None:
     tested = not_null_terms(index.where or "")
     if any(name is not None and name != fold(column) and _never_null(table, name) for name in tested):
         return None
+    if table.integer_pk is not None and any(part.name == table.integer_pk for part in columns):
+        # The rowid under its own name: SQLite seeks no row value in it, only `age = ? AND rowid > ?`.
+        return Key("index", columns, index.name, index.where, tie=True) if len(columns) == 2 else None
     if index.unique or _holds_primary_key(table, columns):
         return Key("index", columns, index.name, index.where)
     if len(columns) == 1 and table.rowid is not None:

@@ -60,6 +60,10 @@ def test_primary_key(ddl, expected, descending):
         ("at, rowid", "INDEX i ON t(at)", ("at", "_rowid_")),
         ("at, rowid, _rowid_, oid", "INDEX i ON t(at)", None),
         ("at, id INTEGER PRIMARY KEY", "INDEX i ON t(at, id)", ("at", "id")),
+        ("at, id INTEGER PRIMARY KEY", "UNIQUE INDEX i ON t(at, id)", ("at", "id")),
+        ("at, b NOT NULL, id INTEGER PRIMARY KEY", "INDEX i ON t(at, b, id)", None),  # SQLite seeks a row value no further than a rowid
+        ("at, b NOT NULL, id INTEGER PRIMARY KEY", "UNIQUE INDEX i ON t(at, id, b)", None),
+        ("at INTEGER PRIMARY KEY", "INDEX i ON t(at)", None),
         ("at, id TEXT PRIMARY KEY NOT NULL", "INDEX i ON t(at, id)", ("at", "id")),
         ("at, id TEXT PRIMARY KEY", "INDEX i ON t(at, id)", None),  # SQLite allows NULL in such a key
         ("at, b NOT NULL", "INDEX i ON t(at, b)", None),  # not unique, and SQLite does not seek the rowid behind it
@@ -79,9 +83,10 @@ def test_primary_key(ddl, expected, descending):
     ],
 )
 def test_age_index_keys(columns, index, expected):
-    keys = age_index_keys(table_of(f"CREATE TABLE t({columns})", f"CREATE {index}"), "AT")
+    table = table_of(f"CREATE TABLE t({columns})", f"CREATE {index}")
+    keys = age_index_keys(table, "AT")
     assert [names(key) for key in keys] == ([] if expected is None else [expected])
-    assert all(key.tie == (key.columns[-1].name in ("rowid", "_rowid_")) for key in keys)
+    assert all(key.tie == (key.columns[-1].name in ("rowid", "_rowid_", table.integer_pk)) for key in keys)
 
 
 def test_a_table_without_rowids_needs_an_index_that_is_unique_by_itself():
@@ -103,7 +108,7 @@ def test_a_partial_index_that_sqlite_refuses_to_use_is_passed_over():
 
 def test_whole_indexes_come_before_partial_ones_and_narrow_before_wide():
     table = table_of(
-        "CREATE TABLE t(at, id INTEGER PRIMARY KEY, b NOT NULL)",
+        "CREATE TABLE t(at, id TEXT NOT NULL PRIMARY KEY, b NOT NULL)",
         "CREATE INDEX a_partial ON t(at) WHERE b = 1 -- the open ones\n",
         "CREATE INDEX b_wide ON t(at, id, b)",
         "CREATE INDEX c_narrow ON t(at)",
@@ -124,6 +129,8 @@ def walked(draw: st.DrawFn) -> tuple[list[str], list[tuple]]:
     keyed = draw(
         st.sampled_from(["", ", PRIMARY KEY(b)", ", PRIMARY KEY(b, c)", ", PRIMARY KEY(b COLLATE BINARY)", ", PRIMARY KEY(c, at)"])
     )
+    if draw(st.integers(0, 3)) == 0:
+        declared[1], keyed = "b INTEGER NOT NULL", ", PRIMARY KEY(b)"
     rowid = " WITHOUT ROWID" if keyed and draw(st.booleans()) else ""
     parts = st.tuples(st.sampled_from(["at", "at", "b", "c"]), st.sampled_from(["", "", "COLLATE NOCASE", "DESC"])).map(" ".join)
     indexes = draw(st.lists(st.tuples(st.booleans(), st.lists(parts, min_size=1, max_size=3), st.booleans()), min_size=1, max_size=4))
