@@ -13,7 +13,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from ..statements.pages import Key
 
-__all__ = ["SAFE", "Checkpoint", "Entry", "decode_key", "encode_key"]
+__all__ = ["SAFE", "Checkpoint", "Entry", "Identities", "decode_key", "encode_key"]
 
 SAFE = 2**53 - 1
 """Integers beyond are written as decimal strings: a JSON reader in another language would round them."""
@@ -69,28 +69,39 @@ class Entry:
     stale: bool = False
 
 
+Identities = dict[str, tuple[str, str]]
+"""By name: the walk and the policy digest that an entry must have been written with."""
+
+
 @dataclass(slots=True)
 class Checkpoint:
     """The document, taken apart.
 
     Attributes:
-        next: the index of the enabled rule whose turn it is.
-        entries: by rule name, for known rules.
+        turn: the index, among all that runs, of whose turn it is.
+        entries: by section (`tables` holds the rules) and name, for what runs.
         others: entries and keys of the document that are not ours; kept as they are.
+        turn_key: the key under which `turn` stands.
         warnings: what was wrong with the document.
     """
 
-    next: int = 0
-    entries: dict[str, Entry] = field(default_factory=dict[str, Entry])
+    turn: int = 0
+    entries: dict[str, dict[str, Entry]] = field(default_factory=dict[str, dict[str, Entry]])
     others: dict[str, Any] = field(default_factory=dict[str, Any])
-    tables: dict[str, Any] = field(default_factory=dict[str, Any])
+    turn_key: str = "next"
     warnings: list[str] = field(default_factory=list[str])
 
     @classmethod
-    def read(cls, document: Any, rules: dict[str, tuple[str, str]]) -> Checkpoint:
-        """Take a stored document apart. `rules` maps each enabled rule's name to (walk, policy digest)."""
+    def read(cls, document: Any, known: dict[str, Identities], turn_key: str = "next") -> Checkpoint:
+        """Take a stored document apart.
+
+        Args:
+            document: as it was stored, or None.
+            known: what runs, by section.
+            turn_key: where the turn stands; another key than `next` leaves that of the whole policy alone.
+        """
         if document is None:
-            return cls()
+            return cls(turn_key=turn_key)
         try:
             parsed = _Document.model_validate(document)
             if parsed.version != 1:
@@ -98,26 +109,37 @@ class Checkpoint:
             if not parsed.next >= 0:
                 raise ValueError("`next` is negative")
         except (ValidationError, ValueError, OverflowError) as error:
-            return cls(warnings=[f"the stored checkpoint is not valid ({_reason(error)}); every rule restarts from the beginning"])
-        found = cls(next=parsed.next % len(rules) if rules else 0, others=dict(parsed.model_extra or {}))
-        for name, raw in parsed.tables.items():
-            if name not in rules:
-                found.tables[name] = raw
-                continue
-            try:
-                found.entries[name] = _entry(raw, *rules[name])
-            except (ValidationError, ValueError, OverflowError) as error:
-                found.warnings.append(f"the checkpoint's entry of rule {name!r} is not valid ({_reason(error)}); the rule restarts")
+            warning = f"the stored checkpoint is not valid ({_reason(error)}); every rule restarts from the beginning"
+            return cls(turn_key=turn_key, warnings=[warning])
+        others = {**(parsed.model_extra or {}), "next": parsed.next, "tables": parsed.tables}
+        found = cls(others=others, turn_key=turn_key)
+        found.turn = _turn(others.get(turn_key), sum(map(len, known.values())))
+        for section, names in known.items():
+            kept = others.get(section)
+            found.others[section] = dict(cast("dict[str, Any]", kept)) if isinstance(kept, dict) else {}
+            found.entries[section] = {}
+            for name in found.others[section].keys() & names.keys():
+                try:
+                    found.entries[section][name] = _entry(found.others[section].pop(name), *names[name])
+                except (ValidationError, ValueError, OverflowError) as error:
+                    what = "rule" if section == "tables" else section.removesuffix("s")
+                    found.warnings.append(f"the checkpoint's entry of {what} {name!r} is not valid ({_reason(error)}); the {what} restarts")
         return found
 
-    def document(self, next_rule: int, rules: dict[str, tuple[str, str]]) -> dict[str, Any]:
+    def document(self, turn: int, known: dict[str, Identities]) -> dict[str, Any]:
         """The document to store."""
-        tables = dict(self.tables)
-        for name, entry in self.entries.items():
-            written = _written(entry, *rules[name])
-            if written:
-                tables[name] = written
-        return {**self.others, "version": 1, "next": next_rule, "tables": tables}
+        written = {
+            section: {
+                **self.others.get(section, {}),
+                **{n: raw for n, entry in self.entries.get(section, {}).items() if (raw := _written(entry, *names[n]))},
+            }
+            for section, names in known.items()
+        }
+        return {"version": 1, "next": 0, "tables": {}, **self.others, **written, self.turn_key: turn}
+
+
+def _turn(raw: Any, count: int) -> int:
+    return raw % count if isinstance(raw, int) and not isinstance(raw, bool) and count else 0
 
 
 def _entry(raw: Any, walk: str, policy: str) -> Entry:

@@ -1,4 +1,4 @@
-"""The pruner: rules in rotation, a page each, under one budget.
+"""The pruner: rules, and what else visits tables in pages, in rotation, a page each, under one budget.
 
 One save before the first page of a run, then one after each page. Admission comes before the save: the saved `next` passes a rule only if
 its page is really run, so that a rule which fails or crashes loses its turn and never the others theirs. A page that a save has announced
@@ -7,20 +7,23 @@ is run even if the save used up the deadline.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..errors import HostError
-from ..plan.model import Plan
+from ..errors import Fenced, HostError, Refused
+from ..plan.model import Plan, RulePlan
 from ..statements.ages import utc
 from ..steps import Result, Save, Step
 from .budget import Budget, Why
-from .checkpoint import Checkpoint
+from .checkpoint import Checkpoint, Entry, Identities
 from .receipt import Outcome, RuleReceipt
-from .traversal import Traversal, take_page
+from .traversal import Traversal
 
-__all__ = ["Pass", "Pruner", "instant"]
+__all__ = ["Further", "Pass", "Pruner", "instant"]
+
+Further = tuple[RulePlan, Callable[[Entry | None], Traversal]]
+"""Something beside the rules that takes turns with them: its plan, and how it starts from its entry of the checkpoint."""
 
 _FATAL: dict[str, tuple[Outcome, Why]] = {
     "busy": ("busy", "locked"),
@@ -69,6 +72,8 @@ class Pruner:
         document: the checkpoint as the host stored it.
         receipts: one a rule, over all passes.
         warnings: what a person should know.
+        further: what takes turns with the rules, behind them.
+        turn_key: where the checkpoint keeps whose turn it is (see `Checkpoint`).
     """
 
     plan: Plan
@@ -77,14 +82,18 @@ class Pruner:
     document: Any
     receipts: list[RuleReceipt] = field(default_factory=list[RuleReceipt])
     warnings: list[str] = field(default_factory=list[str])
+    further: Sequence[Further] = ()
+    turn_key: str = "next"
     _rules: list[Traversal] = field(default_factory=list[Traversal])
     _checkpoint: Checkpoint = field(default_factory=Checkpoint)
+    _refusals: dict[int, Refused] = field(default_factory=dict[int, Refused])
     _turn: int = 0
 
     def __post_init__(self) -> None:
-        self._checkpoint = Checkpoint.read(self.document, self._identities())
+        self._checkpoint = Checkpoint.read(self.document, self._identities(), self.turn_key)
         self.warnings += [*self.plan.warnings, *self._checkpoint.warnings]
-        self._turn = self._checkpoint.next
+        self._turn = self._checkpoint.turn
+        entries = self._checkpoint.entries
         for rule in self.plan.rules:
             keep = rule.shape.keep_ms
             receipt = RuleReceipt(
@@ -95,17 +104,21 @@ class Pruner:
                 mode="range" if rule.chunk is None else "chunk",
             )
             self.receipts.append(receipt)
-            state = Traversal.start(rule, self._checkpoint.entries.get(rule.name), receipt, self.now_ms)
+            state = Traversal.start(rule, entries.get(rule.section, {}).get(rule.name), receipt, self.now_ms)
             if rule.never:
                 state.done = receipt.finished = True
             self._rules.append(state)
+        self._rules += [start(entries.get(rule.section, {}).get(rule.name)) for rule, start in self.further]
 
-    def _identities(self) -> dict[str, tuple[str, str]]:
-        return {r.name: (r.walk, r.digest) for r in self.plan.rules}
+    def _identities(self) -> dict[str, Identities]:
+        known: dict[str, Identities] = {RulePlan.section: {}}
+        for rule in (*self.plan.rules, *(rule for rule, _ in self.further)):
+            known.setdefault(rule.section, {})[rule.name] = (rule.walk, rule.digest)
+        return known
 
     def run_pass(self) -> Generator[Step, list[Result] | None, Pass]:
         """One pass: each rule that is not done makes at most one traversal. Yields steps; returns how it ended."""
-        before = sum(r.deleted for r in self.receipts)
+        before = sum(s.receipt.deleted for s in self._rules)
         failed: set[int] = set()
         capped: set[int] = set()
         for state in self._rules:
@@ -115,7 +128,7 @@ class Pruner:
             if state.done and state.stale:
                 state.restart()
         ending = yield from self._rotate(failed, capped)
-        ending.deleted = sum(r.deleted for r in self.receipts) - before
+        ending.deleted = sum(s.receipt.deleted for s in self._rules) - before
         return ending
 
     def _rotate(self, failed: set[int], capped: set[int]) -> Generator[Step, list[Result] | None, Pass]:
@@ -130,11 +143,13 @@ class Pruner:
             state.pages += 1
             fatal: Pass | None = None
             try:
-                yield from take_page(state, self.budget)
+                yield from state.take_page(self.budget)
                 lost = 0
             except HostError as error:
                 if error.applied is None and lost < _LOST_REPLIES:
                     lost += 1
+                elif isinstance(error, Fenced):
+                    fatal = Pass("busy", "lease", message="another caller holds the lease; nothing more was deleted")
                 elif error.kind in _FATAL or error.retryable:
                     outcome, why = _FATAL.get(error.kind, ("busy", "error"))
                     fatal = Pass(outcome, why, message=str(error))
@@ -143,6 +158,10 @@ class Pruner:
                 else:
                     state.receipt.error = state.receipt.error or _named(error, state)
                     failed.add(turn)
+            except Refused as error:
+                state.receipt.error = str(error)
+                self._refusals[turn] = error
+                failed.add(turn)
             self._spread(state)
             if state.rule.max_pages is not None and state.pages >= state.rule.max_pages and not state.done:
                 capped.add(turn)
@@ -155,7 +174,8 @@ class Pruner:
     def _save(self, turn: int, refusal: Why | None, failed: set[int], capped: set[int]) -> Save:
         """The document: `next` is the rule behind the admitted page's, or the rule whose turn it is."""
         following = self._following(turn, failed, capped) if refusal is None else turn
-        self._checkpoint.entries = {s.rule.name: s.entry() for s in self._rules}
+        for state in self._rules:
+            self._checkpoint.entries.setdefault(state.rule.section, {})[state.rule.name] = state.entry()
         self.document = self._checkpoint.document(following, self._identities())
         return Save(self.document)
 
@@ -169,7 +189,11 @@ class Pruner:
         return self.budget.refuses(self._rules[self._turn].cost)
 
     def _ended(self, failed: set[int], capped: set[int]) -> Pass:
-        if failed or any(r.error for r in self.receipts):
+        errors = failed | {i for i, s in enumerate(self._rules) if s.receipt.error}
+        if errors and errors <= self._refusals.keys():
+            refusal = self._refusals[min(errors)]
+            return Pass("refused", refusal.why, message=str(refusal))
+        if errors:
             return Pass("failed", "error")
         if capped:
             return Pass("more", "pages")
@@ -189,5 +213,5 @@ class Pruner:
         if not state.deleted_now:
             return
         for other in self._rules:
-            if (other.rule.reads & state.rule.feeds or other.rule.table in state.rule.alters) and not other.rule.never:
+            if (other.rule.reads & state.rule.feeds or other.rule.table in state.rule.alters) and other.rule.settles:
                 other.stale = True

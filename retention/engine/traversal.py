@@ -18,7 +18,7 @@ from .checkpoint import Entry
 from .receipt import NAMED_TENANTS, RuleReceipt
 from .sizes import Sizes
 
-__all__ = ["BLOCKED_ROWS", "Traversal", "take_page"]
+__all__ = ["BLOCKED_ROWS", "Pages", "Traversal", "advance", "ask", "begin", "boundary", "count"]
 
 Pages = Generator[Step, list[Result] | None, None]
 
@@ -137,31 +137,31 @@ class Traversal:
         """A key of the page as a cursor."""
         return page.within + key
 
+    def take_page(self, budget: Budget) -> Pages:
+        """Do one page: find it, delete what is expired, move the cursor. A failure that concerns this page alone is dealt with here."""
+        self.deleted_now = 0
+        if not self.high:
+            yield from begin(self)
+            if self.done:
+                return
+        if self.rule.chunk is None:
+            yield from _range_page(self, budget)
+        else:
+            yield from _chunk_page(self, budget, self.rule.chunk)
 
-def take_page(state: Traversal, budget: Budget) -> Pages:
-    """Do one page: find it, delete what is expired, move the cursor. A failure that concerns this page alone is dealt with here."""
-    state.deleted_now = 0
-    if not state.high:
-        yield from _begin(state)
-        if state.done:
-            return
-    if state.rule.chunk is None:
-        yield from _range_page(state, budget)
-    else:
-        yield from _chunk_page(state, budget, state.rule.chunk)
 
-
-def _begin(state: Traversal) -> Pages:
+def begin(state: Traversal) -> Pages:
+    """Find the end of the traversal, which is done at once where there is nothing to visit."""
     if state.rule.pages.walk.by_age:
         state.high = state.end
         return
-    (result,) = yield from _ask(state, Batch((state.rule.pages.high(),)))
+    (result,) = yield from ask(state, Batch((state.rule.pages.high(),)))
     state.high = state.rule.pages.read_high(result.rows)
     if not state.high:
         state.finish()
 
 
-def _ask(state: Traversal, batch: Batch) -> Generator[Step, list[Result] | None, list[Result]]:
+def ask(state: Traversal, batch: Batch) -> Generator[Step, list[Result] | None, list[Result]]:
     """Send a batch and put the host's meters on the receipt."""
     results = yield batch
     assert results is not None
@@ -182,15 +182,15 @@ def _range_page(state: Traversal, budget: Budget) -> Pages:
     if state.ahead is not None and state.ahead[:2] == (page, keys):
         found = state.ahead[2]
     else:
-        found = yield from _boundary(state, page, keys)
+        found = yield from boundary(state, page, keys)
     state.ahead = None
     if not found.whole:
         page = Range(within=found.last)
-        found = yield from _boundary(state, page, keys)
+        found = yield from boundary(state, page, keys)
     load = max(found.expired, 0 if state.rule.max_changes is None else found.expired + found.children)
     if load > state.sizes.writes and found.seen > 1 and state.trouble is None:
         keys = state.sizes.fewer(found.seen, load)
-        found = yield from _boundary(state, page, keys)
+        found = yield from boundary(state, page, keys)
         if not found.whole:
             # One age alone holds more than a write: its pages follow, inside it.
             page = Range(within=found.last)
@@ -209,14 +209,15 @@ def _range_page(state: Traversal, budget: Budget) -> Pages:
         except HostError as error:
             _learn(state, error, page, found)
             return
-    _count(state.receipt, found.seen, found.kept, found.tenants)
-    _advance(state, page, found, upto)
+    count(state.receipt, found.seen, found.kept, found.tenants)
+    advance(state, page, found, upto)
 
 
-def _boundary(state: Traversal, page: Range, keys: int) -> Generator[Step, list[Result] | None, Boundary]:
+def boundary(state: Traversal, page: Range, keys: int) -> Generator[Step, list[Result] | None, Boundary]:
+    """Read a page's edges and counts, and let the sizes learn from it."""
     statement = state.rule.pages.boundary(page, keys, state.cutoffs)
     try:
-        (result,) = yield from _ask(state, Batch((statement,)))
+        (result,) = yield from ask(state, Batch((statement,)))
     except HostError as error:
         if error.kind in ("interrupted", "limit", "overloaded"):
             state.sizes.failed(keys)
@@ -243,7 +244,7 @@ def _delete_range(state: Traversal, budget: Budget, page: Range, found: Boundary
         ahead = (after.next_range(), state.sizes.keys)
         statements.append(rule.pages.boundary(*ahead, state.cutoffs))
     try:
-        results = yield from _ask(state, Batch(tuple(statements), writes=True, max_changes=rule.max_changes))
+        results = yield from ask(state, Batch(tuple(statements), writes=True, max_changes=rule.max_changes))
     except HostError as error:
         if error.applied:
             # RAISE(FAIL) keeps what the statement did before it: those rows are gone, and counted.
@@ -271,7 +272,8 @@ def _deleted(state: Traversal, results: Sequence[Result]) -> int:
     return changes
 
 
-def _count(receipt: RuleReceipt, seen: int, kept: dict[str, int], tenants: Sequence[str]) -> None:
+def count(receipt: RuleReceipt, seen: int, kept: dict[str, int], tenants: Sequence[str]) -> None:
+    """Put a page that is done on the receipt."""
     receipt.scanned += seen
     receipt.undated += kept.get("undated", 0)
     receipt.unreadable += kept.get("unreadable", 0)
@@ -281,7 +283,7 @@ def _count(receipt: RuleReceipt, seen: int, kept: dict[str, int], tenants: Seque
     receipt.malformed_tenants = list(known)[:NAMED_TENANTS]
 
 
-def _advance(state: Traversal, page: Range, found: Boundary, upto: Key) -> None:
+def advance(state: Traversal, page: Range, found: Boundary, upto: Key) -> None:
     """The page is done: move the cursor behind it, or end."""
     receipt = state.receipt
     receipt.pages += 1
@@ -339,8 +341,8 @@ def _learn(state: Traversal, error: HostError, page: Range, found: Boundary) -> 
             else:
                 receipt.blocked += found.expired
                 receipt.error = receipt.error or f"rows of {state.rule.table} cannot be deleted: {error}"
-            _count(receipt, found.seen, found.kept, found.tenants)
-            _advance(state, page, found, found.last if found.filled else ())
+            count(receipt, found.seen, found.kept, found.tenants)
+            advance(state, page, found, found.last if found.filled else ())
             if receipt.blocked >= BLOCKED_ROWS:
                 raise HostError(f"{BLOCKED_ROWS} {receipt.error}", "constraint") from error
         case "interrupted" | "overloaded":
@@ -383,18 +385,18 @@ def _chunk_page(state: Traversal, budget: Budget, chunk: int) -> Pages:
         except HostError as error:
             if part[0]:
                 before = _summary(page, state, rows[: part[0]], ())
-                _count(state.receipt, before.seen, before.kept, ())
+                count(state.receipt, before.seen, before.kept, ())
                 state.cursor = state.position(page, before.last)
             _learn(state, error, page, _summary(page, state, rows[part[0] : part[-1] + 1], tenants))
             return
     found = replace(_summary(page, state, rows, tenants), filled=filled)
-    _count(state.receipt, found.seen, found.kept, found.tenants)
-    _advance(state, page, found, found.last if filled else ())
+    count(state.receipt, found.seen, found.kept, found.tenants)
+    advance(state, page, found, found.last if filled else ())
 
 
 def _rows(state: Traversal, page: Range, keys: int) -> Generator[Step, list[Result] | None, tuple[list[Row], tuple[str, ...]]]:
     try:
-        (result,) = yield from _ask(state, Batch((state.rule.pages.rows(page, keys, state.cutoffs),)))
+        (result,) = yield from ask(state, Batch((state.rule.pages.rows(page, keys, state.cutoffs),)))
     except HostError as error:
         if error.kind in ("interrupted", "limit", "overloaded"):
             state.sizes.failed(keys)
@@ -409,7 +411,7 @@ def _delete_rows(state: Traversal, chosen: list[Row]) -> Pages:
     statements = [rule.pages.delete_rows(chosen, state.cutoffs)]
     if rule.asks_changes:
         statements.append(_CHANGES)
-    results = yield from _ask(state, Batch(tuple(statements), writes=True, max_changes=rule.max_changes))
+    results = yield from ask(state, Batch(tuple(statements), writes=True, max_changes=rule.max_changes))
     state.receipt.changed += max(0, len(chosen) - _deleted(state, results))
     state.sizes.wrote(len(chosen), results[0].seconds, limited=True)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from ..capabilities import Capabilities
 from ..statements.ages import Bound
@@ -47,6 +48,9 @@ class RulePlan:
         notes: what a person should know.
     """
 
+    section: ClassVar[str] = "tables"
+    """The key of the checkpoint under which its entries stand."""
+
     name: str
     table: str
     shape: Shape
@@ -76,6 +80,11 @@ class RulePlan:
     def never(self) -> bool:
         """No row ever goes: the rule only says so."""
         return self.shape.newest_keep_ms is None
+
+    @property
+    def settles(self) -> bool:
+        """A run repeats it until nothing that it reads has changed since its traversal began."""
+        return not self.never
 
     @property
     def walk(self) -> str:
