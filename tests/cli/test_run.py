@@ -78,7 +78,7 @@ def test_a_limit_on_statements_ends_more_and_goes_on(tmp_path: Path) -> None:
             break
         assert (done.exit_code, receipt["outcome"], receipt["why"]) == (3, "more", "statements")
     assert (sum(seen), len(rows(db))) == (300, 100)
-    assert len(seen) > 3
+    assert len(seen) > 1
     assert all(seen[:-2])
 
 

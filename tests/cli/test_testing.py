@@ -88,5 +88,5 @@ def test_a_scripted_host_answers_in_order_and_remembers() -> None:
 
 
 def test_a_run_over_a_scripted_host_ends_as_the_host_does() -> None:
-    receipt = retention.run(ScriptedHost([HostError("no route", "network", retryable=True)]), POLICY, now=NOW)
-    assert (receipt.outcome, receipt.exit_status, receipt.warnings) == ("busy", 75, ["no route"])
+    receipt = retention.run(ScriptedHost([HostError("too many requests", "quota", retryable=True)]), POLICY, now=NOW)
+    assert (receipt.outcome, receipt.exit_status, receipt.warnings) == ("busy", 75, ["too many requests"])
