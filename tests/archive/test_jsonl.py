@@ -11,7 +11,7 @@ import struct
 from datetime import date
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from retention.archive import JsonLines, jsonl, read
@@ -28,6 +28,7 @@ def bits(value):
     return struct.pack("<d", value) if isinstance(value, float) else value
 
 
+@settings(deadline=None)
 @given(VALUES)
 def test_a_value_comes_back_with_its_class_and_bits(value):
     back = decode(json.loads(json.dumps(encode(value), allow_nan=False)))
@@ -35,6 +36,7 @@ def test_a_value_comes_back_with_its_class_and_bits(value):
     assert bits(back) == bits(value)
 
 
+@settings(deadline=None)
 @given(st.integers(-(2**63), 2**63 - 1))
 def test_every_plain_integer_is_exact_as_a_double(value):
     assert not isinstance(encode(value), int) or int(float(value)) == value
@@ -67,6 +69,7 @@ def test_the_lines_are_as_documented(tmp_path):
     assert stat.S_IMODE((tmp_path / "a.jsonl").stat().st_mode) == 0o600
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(VALUES, VALUES), max_size=5))
 def test_rows_come_back(tmp_path_factory, values):
     path = tmp_path_factory.mktemp("a") / "a.jsonl"

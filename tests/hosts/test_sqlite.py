@@ -14,7 +14,7 @@ from dataclasses import replace
 
 import apsw
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from retention.errors import Fenced, HostError
@@ -231,6 +231,7 @@ def test_a_write_that_returns_unreadable_text_tells_that_it_was_applied(host):
     assert (caught.value.applied, caught.value.changes) == (gone > 0, gone)
 
 
+@settings(deadline=None)
 @given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20).filter(lambda s: "'" not in s and "\0" not in s))
 def test_a_fence_is_named(label):
     with SQLite(apsw.Connection("")) as host, pytest.raises(Fenced) as caught:
@@ -394,6 +395,7 @@ def test_it_may_be_used_from_any_thread(host):
     assert asyncio.run(work()) == 0
 
 
+@settings(deadline=None)
 @given(
     st.one_of(
         st.none(),

@@ -10,7 +10,7 @@ import sys
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from retention.errors import HostError
@@ -54,6 +54,7 @@ JSON = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(document=st.dictionaries(st.sampled_from(["version", "next", "tables", "x"]), JSON))
 def test_any_document_comes_back(tmp_path_factory, document):
     store = FileStore(tmp_path_factory.mktemp("s") / "s.json")
