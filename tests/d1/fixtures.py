@@ -129,6 +129,11 @@ class Servers:
             database = self._running[-1].fresh()
         return database
 
+    @property
+    def directory(self) -> Path:
+        """Where the server of the database that `fresh` gave last keeps its files."""
+        return self._running[-1].directory
+
     def stop(self) -> None:
         for server in self._running:
             server.stop()
