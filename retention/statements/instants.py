@@ -90,10 +90,10 @@ def _digits(value: str, alphabet: str, count: int, bits: int) -> str:
 
 def _mixed(c: str, epoch: int) -> str:
     number = "CASE WHEN {n} > -1e11 AND {n} < 1e11 THEN {n} * 1000 WHEN {n} > -1e14 AND {n} < 1e14 THEN {n} ELSE {n} / 1000.0 END".format
-    text = f"CAST({c} AS REAL)"
+    text, day = f"CAST({c} AS REAL)", f"unixepoch({c}) * 1000"
     return (
         f"CASE WHEN {FORMATS['mixed'].value(c)} IS NULL THEN NULL WHEN typeof({c}) IN ('integer', 'real') THEN {number(n=c)} "
-        f"WHEN {c} NOT GLOB '*[^0-9.]*' THEN {number(n=text)} WHEN length({c}) = 10 THEN unixepoch({c}) * 1000 ELSE {_iso8601(c, epoch)} END"
+        f"WHEN {c} NOT GLOB '*[^0-9.]*' THEN {number(n=text)} WHEN length({c}) = 10 THEN {day} ELSE {_iso8601(c, epoch)} END"
     )
 
 

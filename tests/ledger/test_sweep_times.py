@@ -42,7 +42,7 @@ def test_sql_reads_the_instant_that_an_independent_reader_reads(form: str) -> No
         elif form in EXACT:
             assert found == at * 1000, value
         else:
-            assert abs(Fraction(found) - at * 1000) <= (1 if form in ("julian", "mixed") else Fraction(1, 20)), value
+            assert abs(Fraction(found) - at * 1000) <= (1 if form in ("julian", "mixed", "unix_us") else Fraction(1, 20)), value
 
     check()
 
