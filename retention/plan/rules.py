@@ -215,7 +215,7 @@ def _newest(rule: Rule, table: Table, where: str, reads: set[str]) -> Newest | N
 
 
 def _newest_index(table: Table, per: tuple[str, ...], by: tuple[str, ...]) -> bool | None:
-    """Whether the index over (per, by) is unique; None where there is none."""
+    """Whether (per, by) names one row, so that no key must break ties; None where there is no index over it."""
     if not per and by == (table.integer_pk,):
         return True
     answers: list[bool] = []
@@ -224,7 +224,9 @@ def _newest_index(table: Table, per: tuple[str, ...], by: tuple[str, ...]) -> bo
         order = columns[len(per) : len(per) + len(by)]
         directions = {c.descending for c in index.columns[len(per) : len(per) + len(by)]}
         if not index.partial and {fold(c) for c in columns[: len(per)]} == {fold(c) for c in per} and order == by and len(directions) <= 1:
-            answers.append(index.unique and len(columns) == len(per) + len(by))
+            whole = index.unique and len(columns) == len(per) + len(by)
+            # UNIQUE holds among rows without NULL only.
+            answers.append(table.integer_pk in by or (whole and all(c.notnull for c in table.columns if c.name in columns)))
     return None if not answers else any(answers)
 
 
