@@ -152,7 +152,8 @@ def _placed(kind: str, parameter: str) -> str:
             return parameter
 
 
-def _travel(sql: str) -> str:
+def travel(sql: str) -> str:
+    """SQL: a key part as it comes back, see `arrived`."""
     return f"CASE typeof({sql}) WHEN 'integer' THEN CAST({sql} AS TEXT) WHEN 'blob' THEN hex({sql}) ELSE {sql} END"
 
 
@@ -198,7 +199,7 @@ class PageSQL:
     def high(self) -> Statement:
         """The largest key: one row of (class, value) pairs, none where the table is empty."""
         keys = [column(self.table, c) for c in self.walk.columns]
-        shown = ", ".join(f"typeof({k}), {_travel(k)}" for k in keys)
+        shown = ", ".join(f"typeof({k}), {travel(k)}" for k in keys)
         order = ", ".join(f"{k} DESC" for k in keys)
         where = f" WHERE {self.walk.where}" if self.walk.where else ""
         return Statement(f"SELECT {shown} FROM {self._source}{where} ORDER BY {order} LIMIT 1")
@@ -243,13 +244,13 @@ class PageSQL:
         if len(columns) > 1:
             nth = ", ".join(f"{column(self.table, c)} AS k{i}" for i, c in enumerate(columns))
             edge = f"SELECT {nth} FROM {source} OFFSET {rows - 1:d}".replace(f"LIMIT {rows:d} OFFSET", "LIMIT 1 OFFSET")
-            last = ", ".join(f"typeof({k}), {_travel(k)}" for k in keys)
+            last = ", ".join(f"typeof({k}), {travel(k)}" for k in keys)
             return (
                 f"SELECT {', '.join([*names, last, *shown_tenants])} FROM (SELECT {', '.join(counts)} FROM ({page})) "
                 f"LEFT JOIN ({edge}) ON 1"
             )
         counts += ["max(k0) AS last", "min(k0) FILTER (WHERE v IS 1) AS a", "max(k0) FILTER (WHERE v IS 1) AS b"]
-        edges = ", ".join(f"typeof({e}), {_travel(e)}" for e in ("last", "a", "b"))
+        edges = ", ".join(f"typeof({e}), {travel(e)}" for e in ("last", "a", "b"))
         return f"SELECT {', '.join([*names, edges, *shown_tenants])} FROM (SELECT {', '.join(counts)} FROM ({page}))"
 
     def _whole_ages(self, page: str, counts: list[str], names: list[str]) -> str:
@@ -259,7 +260,7 @@ class PageSQL:
         tenants = ", group_concat(tenants, ' ') AS tenants" if self.tenant is not None else ""
         shown = ", ".join(f"{n}, last_{n}" for n in names)
         return (
-            f"WITH groups AS MATERIALIZED ({groups}) SELECT {shown}, typeof(last), {_travel('last')}, typeof(upto), {_travel('upto')}"
+            f"WITH groups AS MATERIALIZED ({groups}) SELECT {shown}, typeof(last), {travel('last')}, typeof(upto), {travel('upto')}"
             f"{', tenants' if tenants else ''} FROM (SELECT max(k0) AS last, {sums}, "
             f"(SELECT max(k0) FROM groups WHERE k0 < (SELECT max(k0) FROM groups)) AS upto{tenants} FROM groups)"
         )
@@ -356,13 +357,13 @@ class PageSQL:
         inner = [f"{column(self.table, c)} AS k{i}" for i, c in enumerate(keys)]
         inner += [f"{self.condition.sql} AS v", f"{self._guard(self.table)} AS g"]
         inner += [f"{column(self.table, c)} AS c{i}" for i, c in enumerate(self.archived)]
-        shown = [f"typeof(k{i}), {_travel(f'k{i}')}" for i in range(len(keys))]
+        shown = [f"typeof(k{i}), {travel(f'k{i}')}" for i in range(len(keys))]
         shown += ["v", "CASE WHEN v IS 1 THEN g END"]
         if self.tenant is not None:
             inner.append(f"{column(self.table, self.tenant)} AS tenant")
             shown.append("CASE WHEN v IS 'malformed' THEN CAST(tenant AS TEXT) END")
         for i in range(len(self.archived)):
-            shown += [f"CASE WHEN v IS 1 THEN typeof(c{i}) END", f"CASE WHEN v IS 1 THEN {_travel(f'c{i}')} END"]
+            shown += [f"CASE WHEN v IS 1 THEN typeof(c{i}) END", f"CASE WHEN v IS 1 THEN {travel(f'c{i}')} END"]
         page = f"SELECT {', '.join(inner)} FROM {self._source} WHERE {self._range(shape)} ORDER BY {order} LIMIT {rows:d}"
         return f"SELECT {', '.join(shown)} FROM ({page})"
 
@@ -404,7 +405,7 @@ class PageSQL:
             f"DELETE FROM {name(self.table)}{hint} WHERE {self._keys(keys)} IN (SELECT {shown} FROM {source} WHERE {guard}) "
             f"AND ({self.condition.sql}) IS TRUE"
         )
-        listed = [[*(_portable(p) for p in r.identity), r.guard] for r in rows]
+        listed = [[*(portable(p) for p in r.identity), r.guard] for r in rows]
         return Statement(sql, (*cutoffs, json.dumps(listed, ensure_ascii=False, separators=(",", ":"))))
 
 
@@ -416,7 +417,8 @@ def _listed(path: str) -> str:
     )
 
 
-def _portable(part: Part) -> object:
+def portable(part: Part) -> object:
+    """A key part as it stands in a JSON list."""
     return {"blob": part.hex()} if isinstance(part, bytes) else part
 
 
