@@ -11,59 +11,21 @@ from typing import Annotated, Any, Literal, cast
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from ..errors import PolicyError
-from .base import Count, Invalid, Listed, Model, Name, Names, Problem, distinct, nearest, show
+from .age_model import Age, Format
+from .base import Count, Invalid, Listed, Model, Name, Names, Problem, nearest, show
+from .closure_models import Closure
 from .conditions import parse_condition
 from .durations import DAY, Duration, Keep, at_least, show_duration
+from .ledger_models import Events
+from .sweep_models import Sweep
 
 __all__ = ["Age", "Format", "Hold", "KeepNewest", "Lease", "Limits", "Mode", "Policy", "Rule", "Tenant", "Tenants", "Walk"]
-
-Format = Literal["unix_s", "unix_ms", "unix_us", "utc_text", "iso8601", "date", "julian", "snowflake", "uuid7", "ulid", "mixed"]
 
 NO_COLUMN_ORDER = frozenset({"iso8601", "mixed"})
 """Formats whose stored order is not the order in time: offsets, and several formats in one column."""
 
-EPOCHS_MS = (100_000_000_000, 253_402_300_799_999)
-"""ms: an epoch in 1973 or later (known ones are of 2010 and later), so that one given in seconds is noticed; at most year 9999."""
-
 MAX_PAGE_ROWS = 1_000_000
 """Rows: a page is read in one statement, and a remote host cannot be stopped within one."""
-
-
-def _column(value: Any) -> Any:
-    if isinstance(value, str):
-        return value
-    names = list(cast("list[Any]", value)) if isinstance(value, list | tuple) else []
-    if not names or not all(isinstance(name, str) and name for name in names):
-        raise ValueError(f"must be a column's name or a list of names, not {show(value)}")
-    return distinct(names)
-
-
-class Age(Model):
-    """Where a row's time stands. Of several columns, the first that is not NULL decides.
-
-    Attributes:
-        epoch_ms: ms since 1970 at which snowflake ids begin; 0 for the other formats.
-    """
-
-    column: Annotated[Name | Names, BeforeValidator(_column), Field(examples=["created_at"])]
-    format: Annotated[Format, Field(examples=["unix_s"])]
-    epoch_ms: int = 0
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The column or columns, as a tuple."""
-        return (self.column,) if isinstance(self.column, str) else self.column
-
-    @model_validator(mode="after")
-    def _epoch(self) -> Age:
-        if self.format != "snowflake":
-            if self.epoch_ms:
-                raise ValueError(f"epoch_ms is for snowflake ids only, not for {self.format}; leave it out")
-        elif "epoch_ms" not in self.model_fields_set:
-            raise ValueError("a snowflake needs epoch_ms, the ms since 1970 at which its ids begin; write 0 if they begin then")
-        elif self.epoch_ms and not EPOCHS_MS[0] <= self.epoch_ms <= EPOCHS_MS[1]:
-            raise ValueError(f"epoch_ms = {show(self.epoch_ms)} is not between 1973 and 9999 in ms; is it in seconds? multiply by 1000")
-        return self
 
 
 class Tenant(Model):
@@ -276,6 +238,9 @@ class Policy(Model):
     tenants: Tenants | None = None
     holds: Annotated[tuple[Hold, ...], Listed] = ()
     rules: Annotated[tuple[Rule, ...], Listed] = ()
+    events: Events | None = None
+    sweeps: Annotated[tuple[Sweep, ...], Listed] = ()
+    closures: Annotated[tuple[Closure, ...], Listed] = ()
 
     def page_rows(self, rule: Rule) -> int:
         """Rows: the most keys that a page of this rule may read. A rule can only lower the limit."""
@@ -288,6 +253,22 @@ class Policy(Model):
             for place, rule in enumerate(self.rules)
             for path, message, wrong in self._faults(place, rule)
             if wrong
+        ]
+        problems += [
+            Problem((section, place, "name"), f"is {show(one.name)} like an earlier one's; progress is kept by name, so write another")
+            for section, listed in (("sweeps", self.sweeps), ("closures", self.closures))
+            for place, one in enumerate(listed)
+            if one.name in [other.name for other in listed[:place]]
+        ]
+        problems += [
+            Problem(("sweeps", place, "event"), "is written to the log, and the policy names none; add [events]")
+            for place, sweep in enumerate(self.sweeps)
+            if sweep.event is not None and self.events is None
+        ]
+        problems += [
+            Problem(("closures", place, "acked"), "asks who has read the log, and no cursors are named; add [events] and [events.cursors]")
+            for place, closure in enumerate(self.closures)
+            if closure.acked and (self.events is None or self.events.cursors is None)
         ]
         if problems:
             raise Invalid(problems)

@@ -19,7 +19,13 @@ DOCS = Path(__file__).parents[2] / "docs"
 REFERENCE = (DOCS / "policy.md").read_text()
 
 # Defaults that a model fills in from other keys, or that are models of their own.
-IMPLIED = {("Rule", "name"): "the table's name", ("Rule", "mode"): '`"range"`', ("Policy", "limits"): "all defaults"}
+IMPLIED = {
+    ("Rule", "name"): "the table's name",
+    ("Rule", "mode"): '`"range"`',
+    ("Policy", "limits"): "all defaults",
+    ("Closure", "name"): "the table's name",
+    ("Callback", "columns"): "`{}`",
+}
 
 KEY_TABLE = re.compile(
     r"^#+ [^\n]*\(`(\w+)`\)\n(?:(?!\n#).)*?\n\| Key \| Type \| Default \| Meaning \|\n\|[-|]+\n((?:\|[^\n]*\n)+)", re.M | re.S
@@ -56,7 +62,7 @@ def default(model: type[Model], key: str, field: FieldInfo) -> str:
         return "required"
     if field.default is None:
         return "none"
-    if any(isinstance(part, PlainSerializer) for part in field.metadata):
+    if isinstance(field.default, int) and any(isinstance(part, PlainSerializer) for part in field.metadata):
         return f'`"{show_duration(field.default)}"`'
     return "`[]`" if field.default == () else f"`{show(field.default)}`"
 
