@@ -16,8 +16,9 @@ class Capabilities:
     Attributes:
         name: for plans and messages: `"sqlite"`, `"d1"`, `"libsql"`.
         remote: a round trip a batch; the outcome of a write may stay unknown.
-        transactions: a batch can be measured and rolled back by its `max_changes`, and costs BEGIN and COMMIT.
+        transactions: several writes cost BEGIN and COMMIT, and a batch can be measured and rolled back by its `max_changes`.
         wraps: every batch that writes costs BEGIN and COMMIT, though it cannot be measured and rolled back.
+        measures: a single statement is held to its `max_changes` without a transaction around it.
         exact_changes: `Result.changes` is exact; otherwise `SELECT changes()` must follow in the same batch.
         pragmas: all read-only PRAGMAs work (D1 refuses most, but not the schema's).
         integers: every 64-bit integer arrives exactly when read as such (else read it as text).
@@ -37,6 +38,7 @@ class Capabilities:
     remote: bool = False
     transactions: bool = True
     wraps: bool = False
+    measures: bool = True
     exact_changes: bool = True
     pragmas: bool = True
     integers: bool = True
@@ -54,7 +56,8 @@ class Capabilities:
     def cost(self, batch: Batch) -> int:
         """Statements that the host sends for a batch: its own, and BEGIN and COMMIT where it needs them."""
         fence = self.fence if batch.writes else 0
-        wrapped = self.wraps or (self.transactions and (len(batch.statements) + fence > 1 or batch.max_changes is not None))
+        several = len(batch.statements) + fence > 1
+        wrapped = self.wraps or (self.transactions and (several or (batch.max_changes is not None and not self.measures)))
         return len(batch.statements) + fence + (2 if batch.writes and wrapped else 0)
 
 

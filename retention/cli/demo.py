@@ -48,7 +48,7 @@ def demo() -> None:
             db,
             policy,
             store=FileStore(f"{db}.retention.json"),
-            limits=given_limits(None, None, True),
+            limits=given_limits(None, None),
             now=now,
             until_done=True,
             on_step=observers,

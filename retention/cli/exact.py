@@ -63,7 +63,7 @@ def exact_plan(db: str, policy: Policy, now: str | None, state: Path | None, as_
                 copy,
                 policy,
                 store=store,
-                limits=given_limits(None, None, True),
+                limits=given_limits(None, None),
                 now=now,
                 until_done=True,
                 archives=nowhere,

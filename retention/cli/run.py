@@ -41,7 +41,7 @@ def run(
         PolicyError: nothing was done, and there is no receipt.
     """
     now_ms = time.time_ns() // 1_000_000 if now is None else milliseconds(now)
-    limits = given_limits(statements, deadline, until_done)
+    limits = given_limits(statements, deadline)
     try:
         receipt = _locked_run(db, policy, state_file(db, state), limits, until_done, now, as_json)
     except (HostError, Refused) as error:
@@ -52,15 +52,13 @@ def run(
     return receipt.exit_status
 
 
-def given_limits(statements: int | None, deadline: str | None, until_done: bool) -> dict[str, Any]:
-    """The options as limits. The policy's deadline is for one pass, so that it does not end `--until-done`; `--deadline` does."""
+def given_limits(statements: int | None, deadline: str | None) -> dict[str, Any]:
+    """The options as limits."""
     limits: dict[str, Any] = {}
     if statements is not None:
         limits["statements"] = statements
     if deadline is not None:
         limits["deadline"] = deadline
-    elif until_done:
-        limits["deadline"] = None
     return limits
 
 

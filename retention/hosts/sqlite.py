@@ -16,7 +16,7 @@ from ..capabilities import Capabilities
 from ..errors import HostError, PolicyError
 from ..steps import Batch, Result, Statement, Value
 from .sqlite_errors import FAILURES, host_error
-from .sqlite_limits import read_limits
+from .sqlite_limits import HAS_PREUPDATE, read_limits
 from .sqlite_locks import LockWait
 from .sqlite_open import open_file
 from .sqlite_wal import Wal, journal_is_wal
@@ -33,7 +33,6 @@ CACHE_KIB = -16_384
 """Page cache of our connection, KiB (negative as PRAGMA cache_size has it). The default of 2 MB spills the pages of a scattered index into
 the log again and again: measured 1.3 times slower deletes."""
 
-_HAS_PREUPDATE = hasattr(apsw.Connection, "preupdate_hook")
 
 
 class _Answer(NamedTuple):
@@ -176,7 +175,7 @@ class SQLite:
     def execute(self, batch: Batch, timeout: float | None = None) -> Sequence[Result]:
         """Execute one batch; see `Host.execute`.
 
-        One statement, or reads, run in autocommit; several writes, or a `max_changes`, in one transaction. Nothing is sent
+        One statement, or reads, run in autocommit; several writes in one transaction. Nothing is sent
         twice. `Result.seconds` leaves out the wait for other connections' locks.
 
         On a WAL file, and before any lock is held, another connection's lock is waited for up to `busy_seconds`. On a
@@ -197,7 +196,7 @@ class SQLite:
         stop = math.inf if timeout is None else started + timeout
         self._wait.allow(min(started + self._busy_seconds, stop), commits=batch.writes)
         self._writing = batch.writes
-        in_transaction = batch.writes and (len(batch.statements) > 1 or batch.max_changes is not None)
+        in_transaction = batch.writes and self._capabilities.cost(batch) > len(batch.statements)
         before = self._connection.total_changes()
         try:
             answers = self._transaction(batch, stop) if in_transaction else self._autocommit(batch, stop)
@@ -220,7 +219,7 @@ class SQLite:
 
     def _autocommit(self, batch: Batch, stop: float) -> list[_Answer]:
         self._interrupt_at(stop)
-        return [self._send(statement) for statement in batch.statements]
+        return [self._send(statement, most=batch.max_changes) for statement in batch.statements]
 
     def _transaction(self, batch: Batch, stop: float) -> list[_Answer]:
         con, before = self._connection, self._connection.total_changes()
@@ -231,7 +230,7 @@ class SQLite:
             self._begin()
             self._interrupt_at(stop)
             for statement in batch.statements:
-                answers.append(self._send(statement, by_table=batch.max_changes is not None))
+                answers.append(self._send(statement, most=batch.max_changes))
                 if (changed := con.total_changes() - before) > most:
                     raise HostError(f"{self._name}: {changed} rows changed, more than {most}; rolled back", "too_many_changes")
             if con.status(apsw.SQLITE_DBSTATUS_DEFERRED_FKS)[0]:
@@ -253,16 +252,18 @@ class SQLite:
         self._wait.hold()
         self._cursor.execute("BEGIN EXCLUSIVE")
 
-    def _send(self, statement: Statement, *, by_table: bool = False) -> _Answer:
+    def _send(self, statement: Statement, *, most: int | None = None) -> _Answer:
         con = self._connection
         before = con.total_changes()
-        tally = _Tally(con) if by_table and _HAS_PREUPDATE else None
+        tally = _Tally(con, most) if most is not None and HAS_PREUPDATE else None
         try:
             rows: list[tuple[Value, ...]] = self._cursor.execute(statement.sql, statement.params).fetchall()
-        except BaseException:
+        except BaseException as error:
             # An open cursor would keep its snapshot, and so the log.
             self._cursor.close(True)
             self._cursor = apsw.Cursor(con)
+            if tally and tally.exceeded and isinstance(error, apsw.Error):
+                raise HostError(f"{self._name}: more than {most} rows would change; rolled back", "too_many_changes") from error
             raise
         finally:
             if tally:
@@ -314,18 +315,32 @@ class SQLite:
 
 
 class _Tally:
-    """Counts changed rows by table, through the pre-update hook."""
+    """Counts changed rows by table, through the pre-update hook, and stops a statement that changes too many.
 
-    def __init__(self, connection: apsw.Connection) -> None:
+    The interrupt ends it early; the commit hook makes sure of the last row, behind which SQLite looks for no interrupt.
+    """
+
+    def __init__(self, connection: apsw.Connection, most: int) -> None:
         self._connection = connection
+        self._left = most
         self._rows: Counter[tuple[str, bool]] = Counter()
         connection.preupdate_hook(self._changed, id=self)
+        connection.set_commit_hook(lambda: self.exceeded, id=self)
+
+    @property
+    def exceeded(self) -> bool:
+        """Whether more rows changed than may."""
+        return self._left < 0
 
     def _changed(self, update: Any) -> None:
         self._rows[update.table_name, update.depth > 0] += 1
+        self._left -= 1
+        if self._left == -1:
+            self._connection.interrupt()
 
     def stop(self) -> None:
         self._connection.preupdate_hook(None, id=self)
+        self._connection.set_commit_hook(None, id=self)
 
     def cascaded(self, sql: str) -> dict[str, int]:
         """Rows by table beyond the statement's own: foreign key actions, triggers, and the tables behind a virtual table.

@@ -26,10 +26,15 @@ _D1_LIMITS = {
 }
 
 
+HAS_PREUPDATE = hasattr(apsw.Connection, "preupdate_hook")
+"""Builds without it (apsw 3.47) measure a `max_changes` between BEGIN and COMMIT."""
+
+
 def read_limits(connection: apsw.Connection) -> Capabilities:
     """The capabilities of a SQLite connection."""
     return replace(
         Capabilities(),
+        measures=HAS_PREUPDATE,
         max_params=connection.limit(apsw.SQLITE_LIMIT_VARIABLE_NUMBER),
         max_sql_bytes=connection.limit(apsw.SQLITE_LIMIT_SQL_LENGTH),
         max_depth=connection.limit(apsw.SQLITE_LIMIT_EXPR_DEPTH),

@@ -115,7 +115,11 @@ def plan(
 
 @dataclass(slots=True)
 class Session:
-    """One call: what it was given, in the engine's terms."""
+    """One call: what it was given, in the engine's terms.
+
+    The policy's deadline (`pass_ms`) is for a pass, the one given with the call (`call_ms`) for all of it. A call of one pass has one
+    deadline: the one that was given, else the policy's.
+    """
 
     policy: Policy
     now_ms: int
@@ -123,6 +127,8 @@ class Session:
     sinks: dict[str, Sink]
     observers: list[Observer] = field(default_factory=list[Observer])
     stop: Callable[[], bool] | None = None
+    pass_ms: int | None = None
+    call_ms: int | None = None
     pruner: Pruner | None = None
 
     @classmethod
@@ -136,8 +142,10 @@ class Session:
         stop: Callable[[], bool] | None,
     ) -> Session:
         checked = as_policy(policy)
+        pass_ms, call_ms = checked.limits.deadline, None
         if limits is not None:
             checked = checked.model_copy(update={"limits": _limits(checked.limits, limits)})
+            call_ms = checked.limits.deadline if isinstance(limits, Limits) or "deadline" in limits else None
         real = time.time_ns() // 1_000_000
         now_ms = real if now is None else milliseconds(now)
         check_clock(now_ms)
@@ -146,7 +154,7 @@ class Session:
             if rule.enabled and rule.archive is not None:
                 sinks.setdefault(rule.name, JsonLines(rule.archive))
         observers = [on_step] if callable(on_step) else list(on_step)
-        return cls(checked, now_ms, real if now is None else None, sinks, observers, stop)
+        return cls(checked, now_ms, real if now is None else None, sinks, observers, stop, pass_ms=pass_ms, call_ms=call_ms)
 
     def conducted(self, host: Host | AsyncHost, store: CursorStore | None, until_done: bool, plan: Plan | None) -> Conducted[Receipt]:
         """The whole call as actions: planning, then passes."""
@@ -154,7 +162,7 @@ class Session:
         limits = self.policy.limits
         budget = Budget(
             statements=math.inf if limits.statements is None else limits.statements,
-            deadline=math.inf if limits.deadline is None else began + limits.deadline / 1000,
+            deadline=self._deadline(began, began, until_done),
             rows_read=math.inf if limits.rows_read is None else limits.rows_read,
             rows_written=math.inf if limits.rows_written is None else limits.rows_written,
             used=_setup(host),
@@ -178,14 +186,21 @@ class Session:
             self.pruner = Pruner(plan, self.now_ms, budget, document, receipt.rules, receipt.warnings)
             observers = [*self.observers, self._watch(host, budget)]
             receipt.passes = 0
+
+            def pause() -> float:
+                return getattr(host, "pause", 0.0)
+
             while True:
                 before = self.pruner.document
                 receipt.passes += 1
-                ended = yield from conduct(self.pruner.run_pass(), capabilities, budget, clock, observers, lease)
+                if receipt.passes > 1:
+                    budget.deadline = self._deadline(began, clock(), until_done)
+                ended = yield from conduct(self.pruner.run_pass(), capabilities, budget, clock, observers, lease, pause)
                 receipt.outcome, receipt.why = ended.outcome, ended.why
                 if ended.message:
                     receipt.warnings.append(ended.message)
-                if not until_done or not _goes_on(ended, before != self.pruner.document):
+                over = self.call_ms is not None and clock() >= began + self.call_ms / 1000
+                if not until_done or over or not _goes_on(ended, before != self.pruner.document):
                     break
                 _charge(counted, budget)
                 budget.read = budget.written = 0
@@ -202,6 +217,12 @@ class Session:
             sink.close()
         receipt.elapsed_s = round(clock() - began, 6)
         return receipt
+
+    def _deadline(self, began: float, pass_began: float, until_done: bool) -> float:
+        """When the coming pass must end, on the clock of `began`, s."""
+        call = math.inf if self.call_ms is None else began + self.call_ms / 1000
+        own = self.pass_ms is not None and (until_done or self.call_ms is None)
+        return min(call, pass_began + (self.pass_ms or 0) / 1000) if own else call
 
     def _watch(self, host: Host | AsyncHost, budget: Budget) -> Observer:
         """Reasons to stop that only the runner can see."""
@@ -237,7 +258,7 @@ def _goes_on(ended: Pass, moved: bool) -> bool:
     """Whether `--until-done` makes another pass."""
     if ended.outcome == "failed":
         return ended.deleted > 0 and ended.message is None
-    own_limit = ended.why in ("finished", "statements", "pages", "rows_read", "rows_written")
+    own_limit = ended.why in ("finished", "deadline", "statements", "pages", "rows_read", "rows_written")
     return ended.outcome == "more" and own_limit and (moved or ended.deleted > 0)
 
 

@@ -1,0 +1,33 @@
+"""The policy's deadline is for a pass, the call's for all of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from retention.runner.runs import Session
+
+POLICY: dict[str, Any] = {
+    "version": 1,
+    "limits": {"deadline": "10s"},
+    "rules": [{"table": "e", "keep": "30d", "age": {"column": "at", "format": "unix_s"}}],
+}
+
+
+@pytest.mark.parametrize(
+    ("given", "until_done", "first", "later"),
+    [
+        (None, False, 110.0, None),
+        (None, True, 110.0, 150.0),
+        ({"deadline": "30s"}, False, 130.0, None),
+        ({"deadline": "30s"}, True, 110.0, 130.0),
+        ({"deadline": "2s"}, True, 102.0, 102.0),
+        ({"statements": 50}, True, 110.0, 150.0),
+    ],
+)
+def test_when_a_pass_must_end(given: Any, until_done: bool, first: float, later: float | None) -> None:
+    session = Session.start(POLICY, given, 0, None, (), None)
+    assert session._deadline(100.0, 100.0, until_done) == first
+    if later is not None:
+        assert session._deadline(100.0, 140.0, until_done) == later
