@@ -14,7 +14,7 @@ from .models import Policy
 
 __all__ = ["from_dict", "load", "parse"]
 
-_SETTINGS = frozenset({"version", "foreign_keys", "limits", "lease", "tenants", "holds", "events"})
+_SETTINGS = frozenset({"version", "foreign_keys", "limits", "lease", "tenants", "holds"})
 """Keys that say how to work, but ask for none."""
 
 

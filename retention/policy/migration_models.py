@@ -21,6 +21,7 @@ A step names its table and exactly one of `create`, `add`, `fill`, `index`:
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Any, Literal, cast
 
 from pydantic import Field, field_validator, model_validator
@@ -62,7 +63,12 @@ def _definition(text: str) -> str:
     return text.strip()
 
 
-def _problem(path: str, check: Any, text: str) -> Problem | None:
+def _condition(text: str) -> str:
+    parse_condition(text, "")
+    return text
+
+
+def _problem(path: str, check: Callable[[str], str], text: str) -> Problem | None:
     try:
         check(text)
     except (ValueError, PolicyError) as error:
@@ -149,9 +155,8 @@ class Fill(Model):
 
     @field_validator("where")
     @classmethod
-    def _condition(cls, value: str) -> str:
-        parse_condition(value, "")
-        return value
+    def _readable(cls, value: str) -> str:
+        return _condition(value)
 
 
 class MakeIndex(Model):
@@ -172,7 +177,7 @@ class MakeIndex(Model):
     def _fragments(self) -> MakeIndex:
         found = [_problem("on", _definition, text) for text in self.on]
         if self.where is not None:
-            found.append(_problem("where", lambda text: parse_condition(text, ""), self.where))
+            found.append(_problem("where", _condition, self.where))
         _raise([problem for problem in found if problem])
         return self
 

@@ -16,7 +16,8 @@ from .base import Count, Invalid, Listed, Model, Name, Names, Problem, nearest, 
 from .closure_models import Closure
 from .conditions import parse_condition
 from .durations import DAY, Duration, Keep, at_least, show_duration
-from .ledger_models import Events
+from .ledger_models import Claims, Events
+from .migration_models import Migration
 from .sweep_models import Sweep
 
 __all__ = ["Age", "Format", "Hold", "KeepNewest", "Lease", "Limits", "Mode", "Policy", "Rule", "Tenant", "Tenants", "Walk"]
@@ -210,7 +211,7 @@ class Tenants(Model):
 
 
 class Limits(Model):
-    """What one run may use. `deadline` is in ms, `rows_changed` is for one write with its cascades."""
+    """What one run may use. `deadline` is in ms, `rows_changed` is for one write with its cascades, `index_rows` for one new index."""
 
     statements: Count | None = None
     deadline: Annotated[Duration, at_least(1)] | None = None
@@ -221,6 +222,7 @@ class Limits(Model):
     wal_bytes: Count = 64 * 1024 * 1024
 
 
+    index_rows: Count = 100_000
 class Lease(Model):
     """One caller at a time on a remote database. `ttl` (ms) is how long a caller that died still counts."""
 
@@ -244,6 +246,8 @@ class Policy(Model):
 
     def page_rows(self, rule: Rule) -> int:
         """Rows: the most keys that a page of this rule may read. A rule can only lower the limit."""
+    claims: Claims | None = None
+    migrations: Annotated[tuple[Migration, ...], Listed] = ()
         return min(rule.page_rows or self.limits.page_rows, self.limits.page_rows)
 
     @model_validator(mode="after")
@@ -256,7 +260,7 @@ class Policy(Model):
         ]
         problems += [
             Problem((section, place, "name"), f"is {show(one.name)} like an earlier one's; progress is kept by name, so write another")
-            for section, listed in (("sweeps", self.sweeps), ("closures", self.closures))
+            for section, listed in (("sweeps", self.sweeps), ("closures", self.closures), ("migrations", self.migrations))
             for place, one in enumerate(listed)
             if one.name in [other.name for other in listed[:place]]
         ]

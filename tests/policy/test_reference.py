@@ -25,6 +25,11 @@ IMPLIED = {
     ("Policy", "limits"): "all defaults",
     ("Closure", "name"): "the table's name",
     ("Callback", "columns"): "`{}`",
+    ("Migration", "name"): "what the step makes",
+    **{("Record", key): f"`{column}`, `unix_s`" for key, column in (("at", "created_at"), ("applied", "status_applied_at"))},
+    **{("Creation", key): f"`{column}`, `unix_s`" for key, column in (("at", "created_at"), ("ended", "terminalized_at"))},
+    ("Status", "witness"): "`status_updated_at`, `unix_s`",
+    ("Status", "scope"): "`workspace_id`, `id`",
 }
 
 KEY_TABLE = re.compile(
