@@ -94,6 +94,9 @@ class SQLite:
             self._connection = open_file(database, readonly=readonly)
         try:
             self._set_up(foreign_keys == "on")
+            if self._owned and readonly and not self._connection.readonly("main"):
+                # Not counted: a run, for which statements are counted, opens for writing and does not send it.
+                self._cursor.execute("PRAGMA query_only = ON")
         except BaseException as error:
             self._give_back()
             if isinstance(error, apsw.ReadOnlyError | apsw.CantOpenError):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from pathlib import Path
+from urllib.parse import quote
 
 import apsw
 
@@ -22,11 +23,12 @@ def open_file(path: str | os.PathLike[str], *, readonly: bool) -> apsw.Connectio
     """
     name = os.fspath(path)
     _check(name)
-    if not readonly and not (os.access(name, os.W_OK) and os.access(Path(name).resolve().parent, os.W_OK)):
+    writable = os.access(name, os.W_OK) and os.access(Path(name).resolve().parent, os.W_OK)
+    if not readonly and not writable:
         raise _unwritable(name)
-    flags = apsw.SQLITE_OPEN_READONLY if readonly else apsw.SQLITE_OPEN_READWRITE
+    target, flags = _target(name, readonly, writable)
     try:
-        connection = apsw.Connection(os.path.abspath(name), flags=flags)
+        connection = apsw.Connection(target, flags=flags)
     except apsw.Error as error:
         raise HostError(f"{name} cannot be opened ({error}); check the permissions of the file and its directory", "denied") from error
     # SQLite falls back to reading where it may not write, without a word.
@@ -34,6 +36,33 @@ def open_file(path: str | os.PathLike[str], *, readonly: bool) -> apsw.Connectio
         connection.close()
         raise _unwritable(name)
     return connection
+
+
+def _target(name: str, readonly: bool, writable: bool) -> tuple[str, int]:
+    """What to open, and how.
+
+    A WAL file at rest (no `-wal` beside it, so nobody has it open) needs a shared-memory file even for reading. Opened for reading only,
+    SQLite would leave both behind; opened for writing it removes them (the host then sets query_only). Where nothing can be written, such
+    a file cannot change either: `immutable`.
+    """
+    path = os.path.abspath(name)
+    if not readonly:
+        return path, apsw.SQLITE_OPEN_READWRITE
+    if _is_wal(path) and not os.path.exists(f"{path}-wal"):
+        if writable:
+            return path, apsw.SQLITE_OPEN_READWRITE
+        return f"file:{quote(path)}?immutable=1", apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+    return path, apsw.SQLITE_OPEN_READONLY
+
+
+def _is_wal(path: str) -> bool:
+    """Byte 19 of the header: the read version, 2 for WAL (sqlite.org/fileformat2.html, section 1.3)."""
+    try:
+        with open(path, "rb") as file:
+            header = file.read(20)
+    except OSError:
+        return False
+    return header[19:] == b"\x02"
 
 
 def _check(name: str) -> None:

@@ -213,3 +213,23 @@ def test_a_closed_host_says_so_and_closes_twice(tmp_path):
     host.close()
     with pytest.raises(HostError, match="closed"):
         host.execute(read("SELECT 1"))
+
+
+@pytest.mark.parametrize("journal", ["wal", "delete"])
+def test_reading_leaves_the_folder_as_it_was(tmp_path, journal):
+    path = create(tmp_path / "x.db", "CREATE TABLE t(a); INSERT INTO t VALUES (1)", journal=journal)
+    before = (sorted(os.listdir(tmp_path)), Path(path).read_bytes(), os.stat(path).st_mtime_ns)
+    with SQLite(path, readonly=True) as host:
+        assert host.execute(read("SELECT a FROM t"))[0].rows == [(1,)]
+        with pytest.raises(HostError) as caught:
+            host.execute(write("DELETE FROM t"))
+        assert caught.value.kind == "readonly"
+    assert (sorted(os.listdir(tmp_path)), Path(path).read_bytes(), os.stat(path).st_mtime_ns) == before
+
+
+def test_a_wal_file_where_nothing_can_be_written_is_read(tmp_path, monkeypatch):
+    path = create(tmp_path / "x y%z.db", "CREATE TABLE t(a); INSERT INTO t VALUES (1)")
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    with SQLite(path, readonly=True) as host:
+        assert host.execute(read("SELECT a FROM t"))[0].rows == [(1,)]
+    assert os.listdir(tmp_path) == ["x y%z.db"]
