@@ -17,6 +17,7 @@ from ..statements.ages import utc
 from ..steps import Result, Save, Step
 from .budget import Budget, Why
 from .checkpoint import Checkpoint, Entry, Identities
+from .drain import Drain
 from .receipt import Outcome, RuleReceipt
 from .traversal import Traversal
 
@@ -104,7 +105,8 @@ class Pruner:
                 mode="range" if rule.chunk is None else "chunk",
             )
             self.receipts.append(receipt)
-            state = Traversal.start(rule, entries.get(rule.section, {}).get(rule.name), receipt, self.now_ms)
+            kind = Traversal if rule.drain is None else Drain
+            state = kind.start(rule, entries.get(rule.section, {}).get(rule.name), receipt, self.now_ms)
             if rule.never:
                 state.done = receipt.finished = True
             self._rules.append(state)
@@ -118,7 +120,7 @@ class Pruner:
 
     def run_pass(self) -> Generator[Step, list[Result] | None, Pass]:
         """One pass: each rule that is not done makes at most one traversal. Yields steps; returns how it ended."""
-        before = sum(s.receipt.deleted for s in self._rules)
+        before = sum(s.receipt.gone for s in self._rules)
         failed: set[int] = set()
         capped: set[int] = set()
         for state in self._rules:
@@ -128,7 +130,7 @@ class Pruner:
             if state.done and state.stale:
                 state.restart()
         ending = yield from self._rotate(failed, capped)
-        ending.deleted = sum(s.receipt.deleted for s in self._rules) - before
+        ending.deleted = sum(s.receipt.gone for s in self._rules) - before
         return ending
 
     def _rotate(self, failed: set[int], capped: set[int]) -> Generator[Step, list[Result] | None, Pass]:

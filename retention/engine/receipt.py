@@ -29,6 +29,8 @@ class RuleReceipt:
         deleted: the rule's own rows that are gone.
         side_changes: what the database changed beyond them: cascades, triggers, FTS.
         cascaded: the same by table, or None where the host cannot tell.
+        drained: rows of the families below that went with their parents (`children = "drain"`), by table.
+        partial: parents that stayed although rows below them had gone: rescued, or kept by a constraint, midway.
         changed: chunk mode: rows that changed between read and delete, and were kept.
         undated, unreadable, held, referenced: rows kept, by reason.
         blocked: rows that a constraint or a trigger would not let go.
@@ -50,6 +52,8 @@ class RuleReceipt:
     deleted: int = 0
     side_changes: int = 0
     cascaded: dict[str, int] | None = None
+    drained: dict[str, int] = field(default_factory=dict[str, int])
+    partial: int = 0
     changed: int = 0
     undated: int = 0
     unreadable: int = 0
@@ -63,6 +67,11 @@ class RuleReceipt:
     rows_written: int | None = None
     finished: bool = False
     error: str | None = None
+
+    @property
+    def gone(self) -> int:
+        """Rows deleted by name: the rule's own and their families'."""
+        return self.deleted + sum(self.drained.values())
 
 
 @dataclass(slots=True)

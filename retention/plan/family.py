@@ -15,7 +15,7 @@ from ..schema.model import ForeignKey, Schema, Table
 from ..statements.condition import Reference
 from ..statements.quoting import column, name
 
-__all__ = ["Family", "identity", "read_family"]
+__all__ = ["Family", "as_reference", "changed", "count_followers", "identity", "read_family"]
 
 _KEEPS = ("NO ACTION", "RESTRICT")
 _FOLLOWS = ("CASCADE", "SET NULL", "SET DEFAULT")
@@ -83,14 +83,13 @@ def read_family(schema: Schema, table: Table, enforced: bool, children: str, hos
             f"measure or undo it; write rules for the children that delete them first.",
             "schema",
         )
-    changed = _changed(schema, table, enforced)
-    feeds = frozenset(t for t, _ in changed)
+    events = changed(schema, table.name, enforced)
     return Family(
         references=tuple(as_reference(k, table) for k in keys if k.on_delete in _KEEPS),
         followers=tuple(k for k in keys if k.on_delete in _FOLLOWS),
         deep=deep,
-        feeds=feeds,
-        alters=frozenset(t for t, kind in changed if kind != "DELETE"),
+        feeds=frozenset(t for t, _ in events),
+        alters=frozenset(t for t, kind in events if kind != "DELETE"),
         cascades=any(k.on_delete in _FOLLOWS for k in keys) or any(t.event == "DELETE" for t in table.triggers),
     )
 
@@ -109,22 +108,22 @@ def _levels(schema: Schema, table: Table) -> Iterator[tuple[ForeignKey, ...]]:
         level = [t for t in (schema.table(n) for n in sorted(names)) if t is not None]
 
 
-def _changed(schema: Schema, table: Table, enforced: bool) -> set[tuple[str, str]]:
-    """Tables that a delete of a row changes, through foreign keys and triggers."""
+def changed(schema: Schema, table: str, enforced: bool, event: str = "DELETE") -> set[tuple[str, str]]:
+    """Tables that a delete (or other `event`) of a row changes, through foreign keys and triggers, each with the event that it sees."""
     seen: set[tuple[str, str]] = set()
-    todo: list[tuple[str, str]] = [(table.name, "DELETE")]
+    todo: list[tuple[str, str]] = [(table, event)]
     while todo:
-        event = todo.pop()
-        if event in seen:
+        happens = todo.pop()
+        if happens in seen:
             continue
-        seen.add(event)
-        changed = schema.table(event[0])
-        if changed is None:
+        seen.add(happens)
+        owner = schema.table(happens[0])
+        if owner is None:
             continue
-        if enforced and event[1] == "DELETE":
-            todo += [(k.child, "DELETE" if k.on_delete == "CASCADE" else "UPDATE") for k in changed.children if k.on_delete in _FOLLOWS]
-        for trigger in changed.triggers:
-            if trigger.event == event[1]:
+        if enforced and happens[1] == "DELETE":
+            todo += [(k.child, "DELETE" if k.on_delete == "CASCADE" else "UPDATE") for k in owner.children if k.on_delete in _FOLLOWS]
+        for trigger in owner.triggers:
+            if trigger.event == happens[1]:
                 todo += [(written, kind) for written in trigger.writes for kind in ("DELETE", "UPDATE", "INSERT")]
     return seen
 

@@ -16,6 +16,7 @@ from ..statements.condition import Cutoff
 from ..statements.pages import Key, Range
 from ..statements.quoting import column, name
 from ..steps import Batch, Result, Statement, Step, Value
+from .drain import FAMILY, drain_samples
 from .model import QueryPlan, RulePlan
 
 __all__ = ["explain", "judge", "outline", "plausibility", "samples"]
@@ -46,14 +47,16 @@ def samples(rule: RulePlan, now_ms: int) -> list[tuple[str, Statement]]:
     found += _page_samples(rule, "", Range(after=after, upto=upto, before=end), keys, cutoffs)
     if pages.walk.ties:
         found += _page_samples(rule, " inside one age", Range(within=end or key[:1], after=(0,)), keys, cutoffs)
+    if rule.drain is not None:
+        found += drain_samples(rule.drain, cutoffs)
     return found
 
 
 def _page_samples(rule: RulePlan, label: str, page: Range, keys: int, cutoffs: tuple[Value, ...]) -> list[tuple[str, Statement]]:
     pages = rule.pages
-    if rule.chunk is not None:
+    if rule.chunk is not None or rule.drain is not None:
         read = ("rows" + label, pages.rows(page, keys, cutoffs))
-        return [read] if label else [read, ("delete", pages.delete_rows([], cutoffs))]
+        return [read] if label or rule.drain is not None else [read, ("delete", pages.delete_rows([], cutoffs))]
     exact = Range(within=page.within, after=page.after, upto=page.upto or page.before or page.after)
     return [("boundary" + label, pages.boundary(page, keys, cutoffs)), ("delete" + label, pages.delete(exact, cutoffs))]
 
@@ -127,7 +130,7 @@ def judge(lines: Sequence[str], rule: RulePlan, label: str, where: str) -> None:
         ours = _OURS.match(node) is not None
         own = scan is not None and scan.group(1).strip('"').lower() == rule.table.lower()
         # The high-water reads one end of the key's own order: a scan that stops at its first row.
-        if scan is not None and not ours and (once is None or own) and label != "high-water":
+        if scan is not None and not ours and (once is None or own or label.startswith(FAMILY)) and label != "high-water":
             raise Refused(
                 f"{where}: its {label} would scan {scan.group(1)!r} ({node}), which grows with the table and not with the page; "
                 f"add an index that serves the look-up, or write `only` without it.",

@@ -8,6 +8,7 @@ from typing import ClassVar
 from ..capabilities import Capabilities
 from ..statements.ages import Bound
 from ..statements.condition import Cutoff, Shape
+from ..statements.drain import DrainSQL
 from ..statements.pages import Key, PageSQL
 
 __all__ = ["Plan", "QueryPlan", "RulePlan"]
@@ -33,6 +34,7 @@ class RulePlan:
         why_walk: why this walk was chosen.
         end: the exclusive end of a walk by age, as a cutoff in the form in which the index holds ages; None for other walks.
         chunk: rows in one delete of chunk mode; None in range mode.
+        drain: the family below the rule's table, where its children go with their parents; else None.
         archive: where rows go before they are deleted; None for nowhere.
         ordered: the age never falls along the key.
         revisit_ms: how often an ordered rule still makes a whole traversal.
@@ -58,6 +60,7 @@ class RulePlan:
     why_walk: str
     end: Cutoff | None = None
     chunk: int | None = None
+    drain: DrainSQL | None = None
     archive: str | None = None
     ordered: bool = False
     revisit_ms: int = 0
@@ -100,6 +103,9 @@ class RulePlan:
     @property
     def page_cost(self) -> int:
         """Statements of one page at worst."""
+        if self.drain is not None:
+            # The rows, or the ones that waited and then the rows; their families' sizes; at each level down the next rows and theirs.
+            return 2 + bool(self.drain.climbs) + 2 * self.drain.depth + self.delete_cost
         inside = 1 if self.pages.walk.ties else 0
         if self.chunk is not None:
             return 1 + inside + -(-self.max_keys // self.chunk) * self.delete_cost

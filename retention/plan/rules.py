@@ -12,9 +12,11 @@ from ..policy.models import Policy, Rule
 from ..schema.model import Schema, Table, fold
 from ..statements.ages import age_format
 from ..statements.condition import NEWER, Age, Cutoff, Hold, Newest, Shape, TenantKeep, compile_condition
+from ..statements.drain import DrainSQL, Node, nodes
 from ..statements.pages import PageSQL
 from ..statements.quoting import name
 from ..steps import Batch, Statement
+from .drain import drain_cost, holds_below, read_drained
 from .family import Family, as_reference, count_followers, identity, read_family
 from .model import RulePlan
 from .names import found_column, found_table, prunable
@@ -45,16 +47,22 @@ def compile_rule(rule: Rule, policy: Policy, schema: Schema, host: Capabilities)
     enforced = policy.foreign_keys == "on"
     if host.remote and not enforced:
         raise PolicyError(f'foreign_keys = "off": {host.name} always enforces foreign keys; leave it out.')
-    family = read_family(schema, table, enforced, rule.children, host, where)
+    below: Node | None = None
+    if rule.children == "drain":
+        below, family = read_drained(schema, table, enforced, where)
+    else:
+        family = read_family(schema, table, enforced, rule.children, host, where)
     walk, why = choose_walk(rule, policy, table, where)
     age = None
     if rule.age is not None:
         columns = tuple(found_column(table, c, where, "age column").name for c in rule.age.columns)
         age = Age(columns, age_format(rule.age.format), rule.age.epoch_ms)
     reads: set[str] = {r.child for r in family.references}
+    if below is not None:
+        reads |= {back.table for _, node in nodes(below) for back in node.backs}
     only, named = _only(rule, schema, table, where, reads)
     tenant = _tenant(rule, policy, schema, table, where)
-    holds = _holds(policy, schema, table, family, where, reads)
+    holds = _holds(policy, schema, table, family, below, where, reads)
     newest = _newest(rule, table, where, reads)
     if tenant is not None:
         reads.add(tenant.table)
@@ -70,10 +78,12 @@ def compile_rule(rule: Rule, policy: Policy, schema: Schema, host: Capabilities)
     )
     chunked = rule.mode.kind == "chunk"
     guarded = tuple(c.name for c in table.columns) if rule.archive is not None else _guarded(table, age, tenant, named)
+    condition = compile_condition(shape)
+    drain = None if below is None else DrainSQL(below, condition)
     pages = PageSQL(
         table=table.name,
         walk=walk,
-        condition=compile_condition(shape),
+        condition=condition,
         tenant=None if tenant is None else tenant.column,
         children=count_followers(table, family.followers) if host.remote and not chunked else None,
         guard=guarded if chunked else (),
@@ -81,9 +91,9 @@ def compile_rule(rule: Rule, policy: Policy, schema: Schema, host: Capabilities)
         identity=identity(table),
     )
     max_changes = policy.limits.rows_changed if host.transactions and family.cascades else None
-    looks_ahead = host.remote and not chunked
+    looks_ahead = host.remote and not chunked and drain is None
     default = policy.limits.page_rows
-    if chunked:
+    if chunked or drain is not None:
         default = CHUNK_PAGE_ROWS if rule.mode.chunk is None else rule.mode.chunk * CHUNKS
     max_keys = min(rule.page_rows or default, policy.limits.page_rows)
     chunk = min(rule.mode.chunk or max_keys, policy.limits.rows_changed) if chunked else None
@@ -95,6 +105,7 @@ def compile_rule(rule: Rule, policy: Policy, schema: Schema, host: Capabilities)
         why_walk=why,
         end=_end(shape) if walk.by_age else None,
         chunk=chunk,
+        drain=drain,
         archive=rule.archive,
         ordered=rule.ordered,
         revisit_ms=rule.revisit,
@@ -105,12 +116,12 @@ def compile_rule(rule: Rule, policy: Policy, schema: Schema, host: Capabilities)
         max_changes=max_changes,
         asks_changes=not host.exact_changes,
         looks_ahead=looks_ahead,
-        delete_cost=_delete_cost(host, max_changes, looks_ahead),
+        delete_cost=_delete_cost(host, max_changes, looks_ahead) if drain is None else drain_cost(drain, host),
         digest=digest(rule, policy),
         reads=frozenset(reads),
         feeds=family.feeds,
         alters=family.alters,
-        notes=_notes(table, family, frozenset(reads)),
+        notes=_notes(table, family, frozenset(reads), below),
     )
 
 
@@ -167,7 +178,9 @@ def _unique(table: Table, column: str) -> bool:
     return any(i.unique and not i.partial and tuple(c.name for c in i.columns) == (column,) for i in table.indexes)
 
 
-def _holds(policy: Policy, schema: Schema, table: Table, family: Family, where: str, reads: set[str]) -> tuple[Hold, ...]:
+def _holds(
+    policy: Policy, schema: Schema, table: Table, family: Family, below: Node | None, where: str, reads: set[str]
+) -> tuple[Hold, ...]:
     found: list[Hold] = []
     for place, hold in enumerate(policy.holds):
         here = f"holds[{place}]"
@@ -189,6 +202,8 @@ def _holds(policy: Policy, schema: Schema, table: Table, family: Family, where: 
                 reference = as_reference(key, table)
                 text = rewritten(condition, "retention_child") if reference.own_key else condition.text
                 found.append(Hold(text, reference))
+        if below is not None:
+            found += holds_below(below, schema, held, condition, reads)
     return tuple(found)
 
 
@@ -236,7 +251,7 @@ def _guarded(table: Table, age: Age | None, tenant: TenantKeep | None, named: tu
     return tuple(c.name for c in table.columns if c.name in chosen)
 
 
-def _notes(table: Table, family: Family, reads: frozenset[str]) -> tuple[str, ...]:
+def _notes(table: Table, family: Family, reads: frozenset[str], below: Node | None) -> tuple[str, ...]:
     notes: list[str] = []
     both = (family.feeds - {table.name}) & reads
     if both:
@@ -244,4 +259,7 @@ def _notes(table: Table, family: Family, reads: frozenset[str]) -> tuple[str, ..
     if family.followers:
         followers = sorted({f"{k.child} ({k.on_delete})" for k in family.followers})
         notes.append(f"rows of {', '.join(followers)} go or change with their parent")
+    if below is not None and below.edges:
+        drained = dict.fromkeys(node.table for path, node in nodes(below) if path)
+        notes.append(f"rows of {', '.join(drained)} go with their parent")
     return tuple(notes)

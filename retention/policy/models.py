@@ -131,7 +131,7 @@ class Rule(Model):
     page_rows: Count | None = None
     max_pages: Count | None = None
     archive: Annotated[str, Field(min_length=1)] | None = None
-    children: Literal["cascade", "refuse"] = "cascade"
+    children: Literal["cascade", "drain", "refuse"] = "cascade"
     plausible: bool = True
     enabled: bool = True
 
@@ -182,6 +182,11 @@ class Rule(Model):
              default_by and unordered),
             (("mode",), 'is "range", which deletes rows unseen, but archive must see them first; write mode = "chunk" or leave it out',
              self.archive is not None and self.mode.kind == "range"),
+            (("children",), 'is "drain", which takes rows of other tables along, and the archive would not hold them; '
+             "leave archive out, or write rules for the children with archives of their own",
+             self.children == "drain" and self.archive is not None),
+            (("mode",), 'is "chunk", which deletes no row unseen, but children = "drain" takes whole families; leave mode out',
+             self.children == "drain" and self.archive is None and self.mode.kind == "chunk"),
         ]  # fmt: skip
 
 

@@ -73,10 +73,14 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """A `where` that keeps rows: of the rule's table (`through` is None), or of a child that would go or change with its parent."""
+    """A `where` that keeps rows: of the rule's table (`through` is None), or of a child that would go or change with its parent.
+
+    `above` are the keys between the rule's table and the parent of `through`, where that is not the rule's table itself.
+    """
 
     where: str
     through: Reference | None = None
+    above: tuple[Reference, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,12 +133,20 @@ class Cutoff:
 class Condition:
     """Attributes:
     sql: the expression, with parameters ?1 to ?N.
-    cutoffs: what to bind to them, N values.
+    cutoffs: what to bind to them first.
+    reasons: the words that it may say.
+    extra: parameters behind the cutoffs, for whoever runs the statements to bind.
     """
 
     sql: str
     cutoffs: tuple[Cutoff, ...] = ()
     reasons: tuple[Literal["undated", "unreadable", "malformed", "held", "referenced"] | str, ...] = field(default=())
+    extra: int = 0
+
+    @property
+    def parameters(self) -> int:
+        """N."""
+        return len(self.cutoffs) + self.extra
 
     def bound(self, now_ms: int) -> tuple[Bound, ...]:
         """The parameters' values for a run at `now_ms`."""
@@ -186,12 +198,23 @@ def _kept_for_others(shape: Shape, reasons: list[str]) -> str:
         if hold.through is None:
             arms.append(f"WHEN ({hold.where}) IS TRUE THEN 'held'")
         else:
-            arms.append(f"WHEN EXISTS ({_child_rows(shape.table, hold.through, hold.where)}) THEN 'held'")
+            arms.append(f"WHEN EXISTS ({_rows_below(shape.table, (*hold.above, hold.through), hold.where)}) THEN 'held'")
     if shape.newest is not None:
         arms.append(f"WHEN NOT EXISTS ({_newer_rows(shape)}) THEN 0")
     arms += [f"WHEN EXISTS ({_child_rows(shape.table, ref)}) THEN 'referenced'" for ref in shape.references]
     reasons += ["held"] * bool(shape.holds) + ["referenced"] * bool(shape.references)
     return f"CASE {' '.join(arms)} ELSE 1 END" if arms else "1"
+
+
+def _rows_below(table: str, keys: tuple[Reference, ...], where: str, level: int = 0) -> str:
+    """Rows at the end of a chain of keys, each looked up through the key above; the last table keeps its own name, for `where`."""
+    first, *rest = keys
+    if not rest:
+        return _child_rows(table, first, where)
+    alias = f"retention_{level}"
+    terms = [f"{column(table, parent)} = {column(alias, c)}" for c, parent in first.pairs]
+    below = _rows_below(alias, tuple(rest), where, level + 1)
+    return f"SELECT 1 FROM {name(first.child)} AS {name(alias)} WHERE {' AND '.join(terms)} AND EXISTS ({below})"
 
 
 def _child_rows(table: str, ref: Reference, where: str | None = None) -> str:

@@ -119,6 +119,11 @@ class DrainSQL:
             node = node.edges[place].node
         return node
 
+    def _last(self, path: Path) -> tuple[Node, Edge]:
+        """The edge that leads to a place, and the table above it."""
+        above = self.node(path[:-1])
+        return above, above.edges[path[len(path) - 1]]
+
     @property
     def climbs(self) -> tuple[Back, ...]:
         """Keys by which the rule's table refers to itself."""
@@ -133,12 +138,9 @@ class DrainSQL:
     @lru_cache(maxsize=64)  # noqa: B019 - a plan lives as long as its process wants it
     def _sizes(self, path: Path) -> str:
         start = self.node(path)
-        counts = [
-            f"(SELECT json_group_array(json_array(i, n)) FROM (SELECT i, count(*) AS n FROM ({_below(start, place, (), limit='?2')}) GROUP BY i))"
-            for place, _ in nodes(start)
-            if place
-        ]
-        return f"SELECT {', '.join(counts)}"
+        sources = [_below(start, place, (), limit="?2") for place, _ in nodes(start) if place]
+        groups = [f"SELECT i, count(*) AS n FROM ({source}) GROUP BY i" for source in sources]
+        return f"SELECT {', '.join(f'(SELECT json_group_array(json_array(i, n)) FROM ({g}))' for g in groups)}"
 
     def read_sizes(self, path: Path, rows: int, most: int, answer: tuple[Value, ...]) -> Counted:
         """The families of `rows` listed rows."""
@@ -161,7 +163,7 @@ class DrainSQL:
 
     @lru_cache(maxsize=64)  # noqa: B019
     def _children(self, path: Path) -> str:
-        above, edge = self.node(path[:-1]), self.node(path[:-1]).edges[path[-1]]
+        above, edge = self._last(path)
         child = edge.node
         leaf = [_refers(back, child) for back in child.backs if back.table == child.table]
         source = _below(above, path[-1:], child.identity)
@@ -237,7 +239,7 @@ class DrainSQL:
         yield "kept", f"NOT EXISTS (SELECT 1 FROM {_source(root)} WHERE {parent} AND ({self.condition.sql}) IS TRUE)"
         if len(path) > 1:
             yield "kept", f"NOT EXISTS ({self._linked(path[:-1])})"
-        above, edge = self.node(path[:-1]), self.node(path[:-1]).edges[path[-1]]
+        above, edge = self._last(path)
         terms = [*self._names(above, "up", len(path) - 1), *_joined(edge.pairs, "up", "r")]
         linked = f"SELECT count(*) FROM {_start(edge.node, self._list)} CROSS JOIN {name(above.table)} AS up ON {' AND '.join(terms)}"
         yield "moved", f"({linked}) <> json_array_length({self._list})"
