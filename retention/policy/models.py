@@ -222,12 +222,12 @@ class Limits(Model):
     deadline: Annotated[Duration, at_least(1)] | None = None
     rows_changed: Count = 10_000
     page_rows: Annotated[int, Field(ge=1, le=MAX_PAGE_ROWS)] = 50_000
+    index_rows: Count = 100_000
     rows_read: Count | None = None
     rows_written: Count | None = None
     wal_bytes: Count = 64 * 1024 * 1024
 
 
-    index_rows: Count = 100_000
 class Lease(Model):
     """One caller at a time on a remote database. `ttl` (ms) is how long a caller that died still counts."""
 
@@ -246,13 +246,13 @@ class Policy(Model):
     holds: Annotated[tuple[Hold, ...], Listed] = ()
     rules: Annotated[tuple[Rule, ...], Listed] = ()
     events: Events | None = None
+    claims: Claims | None = None
+    migrations: Annotated[tuple[Migration, ...], Listed] = ()
     sweeps: Annotated[tuple[Sweep, ...], Listed] = ()
     closures: Annotated[tuple[Closure, ...], Listed] = ()
 
     def page_rows(self, rule: Rule) -> int:
         """Rows: the most keys that a page of this rule may read. A rule can only lower the limit."""
-    claims: Claims | None = None
-    migrations: Annotated[tuple[Migration, ...], Listed] = ()
         return min(rule.page_rows or self.limits.page_rows, self.limits.page_rows)
 
     @model_validator(mode="after")
