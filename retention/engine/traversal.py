@@ -92,17 +92,28 @@ class Traversal:
             self.cursor = ()
         self.high, self.young, self.trouble, self.ahead = (), None, None, None
         self.stale = self.done = False
-        self.receipt.finished = False
+        # What is kept is said of one traversal: a row that two passes keep is one row.
+        receipt = self.receipt
+        receipt.finished, receipt.error = False, None
+        receipt.undated = receipt.unreadable = receipt.held = receipt.referenced = receipt.blocked = receipt.too_large = 0
 
     def entry(self) -> Entry:
         """What the checkpoint keeps."""
         rows = self.sizes.stored()
         kept = (rows[0], rows[1]) if rows else None
+        if self.trouble is not None:
+            # A run that ends amid failures begins the next with small pages, or a budget of one page would try the same one for ever.
+            kept = (min(self.trouble[0], self.sizes.keys), self.sizes.writes)
         if self.continuing:
             return Entry(self.cursor if self.young is None else self.young, (), None, kept, self.whole, self.stale)
         if not self.high:
             return Entry(self.cursor if self.rule.ordered and self.whole is not None else (), (), None, kept, self.whole, self.stale)
         return Entry(self.cursor, self.high, self.young, kept, self.whole, self.stale)
+
+    @property
+    def capped(self) -> bool:
+        """Whether its turns of this run are used up."""
+        return self.rule.max_pages is not None and self.pages >= self.rule.max_pages and not self.done
 
     @property
     def cost(self) -> int:
@@ -195,11 +206,7 @@ def _range_page(state: Traversal, budget: Budget) -> Pages:
             # One age alone holds more than a write: its pages follow, inside it.
             page = Range(within=found.last)
             found = replace(found, seen=0, expired=0, last=(), whole=True, filled=True, kept={})
-    if state.lost is not None:
-        vanished = max(0, state.lost - found.expired)
-        state.receipt.unconfirmed += vanished
-        state.deleted_now += vanished
-        state.lost = None
+    _found_again(state, found.expired)
     upto = found.last if found.filled else ()
     if found.expired:
         exact = _narrowed(page, found, upto)
@@ -207,7 +214,7 @@ def _range_page(state: Traversal, budget: Budget) -> Pages:
         try:
             yield from _delete_range(state, budget, exact, found, after)
         except HostError as error:
-            _learn(state, error, page, found)
+            _learn(state, error, page, found, found.last)
             return
     count(state.receipt, found.seen, found.kept, found.tenants)
     advance(state, page, found, upto)
@@ -243,18 +250,31 @@ def _delete_range(state: Traversal, budget: Budget, page: Range, found: Boundary
     if rule.looks_ahead and after is not None and state.trouble is None and budget.refuses(rule.page_cost + rule.delete_cost + 1) is None:
         ahead = (after.next_range(), state.sizes.keys)
         statements.append(rule.pages.boundary(*ahead, state.cutoffs))
+    results = yield from _write(state, statements)
+    _deleted(state, results)
+    state.sizes.wrote(found.expired, results[0].seconds, limited=found.filled)
+    if ahead is not None:
+        state.ahead = (*ahead, rule.pages.read_boundary(*ahead, results[-1].rows[0]))
+
+
+def _write(state: Traversal, statements: list[Statement]) -> Generator[Step, list[Result] | None, list[Result]]:
     try:
-        results = yield from ask(state, Batch(tuple(statements), writes=True, max_changes=rule.max_changes))
+        return (yield from ask(state, Batch(tuple(statements), writes=True, max_changes=state.rule.max_changes)))
     except HostError as error:
         if error.applied:
             # RAISE(FAIL) keeps what the statement did before it: those rows are gone, and counted.
             state.receipt.deleted += error.changes or 0
             state.deleted_now += error.changes or 0
         raise
-    _deleted(state, results)
-    state.sizes.wrote(found.expired, results[0].seconds, limited=found.filled)
-    if ahead is not None:
-        state.ahead = (*ahead, rule.pages.read_boundary(*ahead, results[-1].rows[0]))
+
+
+def _found_again(state: Traversal, expired: int) -> None:
+    """A page whose answer was lost has been read again: what is missing now was deleted then."""
+    if state.lost is not None:
+        vanished = max(0, state.lost - expired)
+        state.receipt.unconfirmed += vanished
+        state.deleted_now += vanished
+        state.lost = None
 
 
 def _deleted(state: Traversal, results: Sequence[Result]) -> int:
@@ -324,8 +344,11 @@ def _reached(state: Traversal) -> None:
     state.finish()
 
 
-def _learn(state: Traversal, error: HostError, page: Range, found: Boundary) -> None:
-    """A delete failed. Where a smaller page may succeed, the page is taken again in parts; a single row that cannot go is passed."""
+def _learn(state: Traversal, error: HostError, page: Range, found: Boundary, last: Key) -> None:
+    """A delete failed. Where a smaller page may succeed, the page is taken again in parts; a single row that cannot go is passed.
+
+    `last` is the key of the last row that was to go, or the page's end.
+    """
     receipt = state.receipt
     match error.kind:
         case "constraint" | "too_many_changes" | "full" | "limit":
@@ -342,7 +365,7 @@ def _learn(state: Traversal, error: HostError, page: Range, found: Boundary) -> 
                 receipt.blocked += found.expired
                 receipt.error = receipt.error or f"rows of {state.rule.table} cannot be deleted: {error}"
             count(receipt, found.seen, found.kept, found.tenants)
-            advance(state, page, found, found.last if found.filled else ())
+            advance(state, page, found, last if found.filled else ())
             if receipt.blocked >= BLOCKED_ROWS:
                 raise HostError(f"{BLOCKED_ROWS} {receipt.error}", "constraint") from error
         case "interrupted" | "overloaded":
@@ -352,7 +375,9 @@ def _learn(state: Traversal, error: HostError, page: Range, found: Boundary) -> 
             if error.applied is None:
                 # Take the same page again: what is missing then was deleted by the write whose answer was lost.
                 state.lost = found.expired
-                state.trouble = (max(1, found.seen), state.position(page, found.last) if found.last else state.high)
+                # One key more than it had, or its last age might count as cut.
+                keys = min(found.seen + 1, state.rule.max_keys)
+                state.trouble = (keys, state.position(page, found.last) if found.last else state.high)
             raise error
 
 
@@ -373,6 +398,7 @@ def _chunk_page(state: Traversal, budget: Budget, chunk: int) -> Pages:
         else:
             rows = [r for r in rows if r.key[:1] != ages[-1]]
     gone = [i for i, r in enumerate(rows) if r.verdict == 1]
+    _found_again(state, len(gone))
     for start in range(0, len(gone), chunk):
         part = gone[start : start + chunk]
         if start and budget.now >= budget.deadline:
@@ -383,11 +409,17 @@ def _chunk_page(state: Traversal, budget: Budget, chunk: int) -> Pages:
         try:
             yield from _delete_rows(state, chosen)
         except HostError as error:
+            if error.applied is None:
+                whole = replace(_summary(page, state, rows, tenants), expired=len(gone) - start)
+                _learn(state, error, page, whole, whole.last)
+                return
             if part[0]:
                 before = _summary(page, state, rows[: part[0]], ())
                 count(state.receipt, before.seen, before.kept, ())
-                state.cursor = state.position(page, before.last)
-            _learn(state, error, page, _summary(page, state, rows[part[0] : part[-1] + 1], tenants))
+                # The row and not its age, of which the failed chunk may hold more rows.
+                state.cursor = rows[part[0] - 1].key
+            failed = _summary(page, state, rows[part[0] : part[-1] + 1], tenants)
+            _learn(state, error, page, failed, rows[part[-1]].key[len(page.within) :])
             return
     found = replace(_summary(page, state, rows, tenants), filled=filled)
     count(state.receipt, found.seen, found.kept, found.tenants)
@@ -411,7 +443,7 @@ def _delete_rows(state: Traversal, chosen: list[Row]) -> Pages:
     statements = [rule.pages.delete_rows(chosen, state.cutoffs)]
     if rule.asks_changes:
         statements.append(_CHANGES)
-    results = yield from ask(state, Batch(tuple(statements), writes=True, max_changes=rule.max_changes))
+    results = yield from _write(state, statements)
     state.receipt.changed += max(0, len(chosen) - _deleted(state, results))
     state.sizes.wrote(len(chosen), results[0].seconds, limited=True)
 
