@@ -165,7 +165,7 @@ class Pruner:
                 self._refusals[turn] = error
                 failed.add(turn)
             self._spread(state)
-            if state.rule.max_pages is not None and state.pages >= state.rule.max_pages and not state.done:
+            if state.capped:
                 capped.add(turn)
             self._turn = self._following(turn, failed, capped)
             refusal = fatal or self._next_turn(failed, capped)

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from .budget import Why
 
-__all__ = ["EXIT_STATUS", "Outcome", "Receipt", "RuleReceipt", "Statements"]
+__all__ = ["EXIT_STATUS", "ClosureReceipt", "Outcome", "Receipt", "RuleReceipt", "Statements", "SweepReceipt"]
 
 Outcome = Literal["done", "more", "busy", "refused", "failed"]
 
@@ -75,6 +75,78 @@ class RuleReceipt:
 
 
 @dataclass(slots=True)
+class SweepReceipt:
+    """One sweep's counts, in rows.
+
+    Attributes:
+        sweep, table: what ran.
+        visited: rows looked at.
+        due: rows that had to end; without `skipped`.
+        skipped: rows that had to end, and that the caller asked to leave alone.
+        ended: rows that this call ended. children: rows that ended with them.
+        raced: due rows that a worker took before the write.
+        blocked: keys of rows that cannot end.
+        unconfirmed: rows of batches whose outcome was lost, and that were no longer due when read again.
+        undated, unreadable: live rows without a time, and with one that cannot be read; they stay.
+        finished: the sweep has visited everything.
+        error: what stopped it, or what blocked its rows.
+    """
+
+    sweep: str
+    table: str
+    visited: int = 0
+    due: int = 0
+    skipped: int = 0
+    ended: int = 0
+    children: int = 0
+    raced: int = 0
+    blocked: list[str] = field(default_factory=list[str])
+    unconfirmed: int = 0
+    undated: int = 0
+    unreadable: int = 0
+    finished: bool = False
+    error: str | None = None
+
+
+@dataclass(slots=True)
+class ClosureReceipt:
+    """One closure's counts, in units: a parent with its members.
+
+    Attributes:
+        closure, table: what ran.
+        visited: parents looked at.
+        due: units that had to go. closed: units that this call deleted.
+        members: rows that went with them, by table.
+        raced: due units that changed before the write.
+        blocked: keys of parents that a constraint or a trigger keeps.
+        too_large: keys of parents whose unit is larger than `rows_changed`.
+        unconfirmed: units of batches whose outcome was lost, and that were gone when read again.
+        undated, unreadable, leased, open, unread, held: old terminal parents that stay, by reason.
+        finished: the closure has visited everything.
+        error: what stopped it, or what blocked its units.
+    """
+
+    closure: str
+    table: str
+    visited: int = 0
+    due: int = 0
+    closed: int = 0
+    members: dict[str, int] = field(default_factory=dict[str, int])
+    raced: int = 0
+    blocked: list[str] = field(default_factory=list[str])
+    too_large: list[str] = field(default_factory=list[str])
+    unconfirmed: int = 0
+    undated: int = 0
+    unreadable: int = 0
+    leased: int = 0
+    open: int = 0
+    unread: int = 0
+    held: int = 0
+    finished: bool = False
+    error: str | None = None
+
+
+@dataclass(slots=True)
 class Statements:
     """Statements sent: `used` by the largest pass, `total` by all passes, `planning` before the first page.
 
@@ -99,6 +171,8 @@ class Receipt:
     passes: int = 1
     statements: Statements = field(default_factory=Statements)
     rules: list[RuleReceipt] = field(default_factory=list[RuleReceipt])
+    sweeps: list[SweepReceipt] = field(default_factory=list[SweepReceipt])
+    closures: list[ClosureReceipt] = field(default_factory=list[ClosureReceipt])
     warnings: list[str] = field(default_factory=list[str])
     version: Literal[1] = 1
 
@@ -114,5 +188,5 @@ class Receipt:
     def to_dict(self) -> dict[str, Any]:
         """The receipt as JSON-ready data, in the documented order of keys."""
         data = asdict(self)
-        order = ("version", "outcome", "why", "now", "elapsed_s", "passes", "statements", "rules", "warnings")
+        order = ("version", "outcome", "why", "now", "elapsed_s", "passes", "statements", "rules", "sweeps", "closures", "warnings")
         return {k: data.pop(k) for k in order} | data

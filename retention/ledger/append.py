@@ -18,7 +18,7 @@ from .canonical import canonical
 from .log import Event, column, columns, event, kind_test, never_back, table
 from .sql import Params, ask, unit
 
-__all__ = ["Appended", "append", "append_once"]
+__all__ = ["Appended", "append", "append_once", "callback_rows"]
 
 Payload = Mapping[str, object] | None
 
@@ -83,7 +83,7 @@ def append_once(
     insert = _insert(log, p, kind, stream, at, now, payload, extra)
     own = f"e.{name(log.stream)} = {p(stream)} AND e.{name(log.kind)} = {p(kind)}"
     once = p.statement(f"{insert} WHERE NOT EXISTS (SELECT 1 FROM {table(log)} AS e WHERE {own}) RETURNING {columns(log)}")
-    callback = () if log.callback is None or log.callback.table is None else (_callback(log, log.callback, kind, stream, now),)
+    callback = () if log.callback is None or log.callback.table is None else (callback_rows(log, log.callback, kind, now, stream),)
     results = yield from ask(once, *callback, _find(log, kind, stream), writes=True, repeatable=True)
     return _appended(log, results[-1].rows[0], bool(results[0].rows), now)
 
@@ -111,34 +111,39 @@ def _appended(log: Events, row: tuple[Value, ...], inserted: bool, now: int) -> 
     return Appended(found, inserted, found.at > now + log.skew)
 
 
-def _callback(log: Events, callback: Callback, kind: str, stream: str, now: int) -> Statement:
-    """The callback's row, written only if the statement before it wrote the event, and the stream's start event said whither."""
+def callback_rows(log: Events, callback: Callback, kind: str, now: int, stream: str | None = None) -> Statement:
+    """The callback's row for the event of that kind in a stream, or, without one, for each that the statement before it wrote.
+
+    Only if that statement wrote any, and if the stream's start event said whither.
+    """
     p = Params()
-    own, own_kind = p(stream), p(kind)
+    key, own = f"e.{name(log.id)}", f"e.{name(log.stream)}"
+    # An INSERT numbers its rows one after the other (AUTOINCREMENT, and one writer at a time).
+    fresh = f"{key} > last_insert_rowid() - changes() AND {key} <= last_insert_rowid()"
+    which = fresh if stream is None else f"{own} = {p(stream)}"
     payload = f"s.{name(log.payload or '')}"
     target = f"NULLIF(CASE WHEN json_valid({payload}) THEN {payload} ->> {p(callback.target)} END, '')"
-    start = f"s.{name(log.stream)} = {own} AND s.{name(log.kind)} = {p(callback.start)}"
-    wanted = f"(SELECT {target} AS target FROM {table(log)} AS s WHERE {start} ORDER BY s.{name(log.id)} LIMIT 1) AS w"
+    first = f"x.{name(log.stream)} = {own} AND x.{name(log.kind)} = {p(callback.start)} ORDER BY x.{name(log.id)} LIMIT 1"
+    start = f"s.{name(log.id)} = (SELECT x.{name(log.id)} FROM {table(log)} AS x WHERE {first})"
     ms = unit(log.at.format).ms(f"e.{name(log.at.column)}")
-    key = f"e.{name(log.id)}"
     # Each is bound only where it is used: D1 refuses values that no parameter takes.
     fields: dict[str, Callable[[], str]] = {
         "uuid": lambda: "lower(hex(randomblob(16)))",
         "stream": lambda: own,
-        "kind": lambda: own_kind,
+        "kind": lambda: f"e.{name(log.kind)}",
         "public": lambda: p(kind if log.public is None else log.public.get(kind)),
         "id": lambda: key,
         "at": lambda: ms,
         "event_id": lambda: f"'evt-' || {ms} || '-' || {key}",
-        "target": lambda: "w.target",
+        "target": lambda: target,
         "now": lambda: p(now),
         "event": lambda: f"json_object({', '.join(f'{text(m)}, {fields[m]()}' for m in _EVENT)})",
     }
     values = {key: _template(p, value, fields) for key, value in callback.columns.items()}
     return p.statement(
         f"INSERT INTO {name(callback.table or '')} ({', '.join(map(name, values))}) SELECT {', '.join(values.values())} "
-        f"FROM {table(log)} AS e, {wanted} WHERE changes() > 0 AND w.target IS NOT NULL "
-        f"AND e.{name(log.stream)} = {own} AND e.{name(log.kind)} = {own_kind} AND {kind_test(log, p, 'e')}"
+        f"FROM {table(log)} AS e JOIN {table(log)} AS s ON {start} WHERE changes() > 0 AND {which} "
+        f"AND e.{name(log.kind)} = {p(kind)} AND {target} IS NOT NULL AND {kind_test(log, p, 'e')}"
     )
 
 

@@ -61,13 +61,14 @@ def _page_samples(rule: RulePlan, label: str, page: Range, keys: int, cutoffs: t
     return [("boundary" + label, pages.boundary(page, keys, cutoffs)), ("delete" + label, pages.delete(exact, cutoffs))]
 
 
-def explain(rule: RulePlan, host: Capabilities, now_ms: int, where: str) -> Generator[Step, list[Result] | None, tuple[QueryPlan, ...]]:
-    """Ask the database for the plans of the rule's statements, in one batch, and judge them.
+def explain(
+    rule: RulePlan, labelled: Sequence[tuple[str, Statement]], host: Capabilities, where: str
+) -> Generator[Step, list[Result] | None, tuple[QueryPlan, ...]]:
+    """Ask the database for the plans of the rule's statements (`samples`), in one batch, and judge them.
 
     Raises:
         Refused: a plan is bad; a statement does not fit the host; the schema's foreign keys cannot be enforced.
     """
-    labelled = samples(rule, now_ms)
     for label, statement in labelled:
         _check_size(label, statement, host, where)
     batch = Batch(tuple(Statement(f"EXPLAIN QUERY PLAN {s.sql}", s.params) for _, s in labelled))

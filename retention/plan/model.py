@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from ..capabilities import Capabilities
-from ..statements.ages import Bound
 from ..statements.condition import Cutoff, Shape
 from ..statements.drain import DrainSQL
 from ..statements.pages import Key, PageSQL
+from ..steps import Statement, Value
 
-__all__ = ["Plan", "QueryPlan", "RulePlan"]
+__all__ = ["FurtherPlan", "Plan", "QueryPlan", "RulePlan"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ class RulePlan:
         # The boundary, once more where it holds more than one write may take, the delete, and the next page's boundary with it.
         return 2 + inside + self.delete_cost + (1 if self.looks_ahead else 0)
 
-    def cutoffs(self, now_ms: int) -> tuple[Bound, ...]:
+    def cutoffs(self, now_ms: int) -> tuple[Value, ...]:
         """What the condition's parameters are bound to in a run at `now_ms`."""
         return self.pages.condition.bound(now_ms)
 
@@ -125,6 +125,21 @@ class RulePlan:
 
 
 @dataclass(frozen=True, slots=True)
+class FurtherPlan(RulePlan):
+    """Something beside the rules that visits a table in pages and takes turns with them: a sweep, a closure.
+
+    Attributes:
+        warnings: what a person should know before each run.
+    """
+
+    warnings: tuple[str, ...] = ()
+
+    def samples(self, now_ms: int) -> list[tuple[str, Statement]]:
+        """Its statements as they will run, with keys that only stand for others; none may scan."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """All enabled rules of a policy on one database.
 
@@ -132,6 +147,7 @@ class Plan:
         capabilities: of the host that it was made for.
         fingerprint: of the schema that it was made for.
         rules: in the policy's order.
+        further: what takes turns with them, in the order of the policy.
         statements: what planning itself sent.
         warnings: what a person should know.
     """
@@ -141,12 +157,13 @@ class Plan:
     rules: tuple[RulePlan, ...]
     statements: int = 0
     warnings: tuple[str, ...] = field(default=())
+    further: tuple[FurtherPlan, ...] = ()
 
     @property
     def ceiling(self) -> int | None:
         """Statements of the rules at worst, planning not included; None where nothing bounds them."""
         total = 0
-        for rule in self.rules:
+        for rule in (*self.rules, *self.further):
             if rule.never:
                 continue
             if rule.max_pages is None:
@@ -157,4 +174,4 @@ class Plan:
     @property
     def smallest(self) -> int:
         """Statements of the dearest single page: a limit below it can make no progress."""
-        return max((r.first_cost + r.page_cost for r in self.rules if not r.never), default=0)
+        return max((r.first_cost + r.page_cost for r in (*self.rules, *self.further) if not r.never), default=0)

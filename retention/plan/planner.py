@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
 
 from ..capabilities import Capabilities
@@ -14,10 +14,13 @@ from ..schema.reader import read
 from ..statements.ages import MAX_MS
 from ..steps import Batch, Result, Statement, Step
 from .gate import explain, plausibility, samples
-from .model import Plan, RulePlan
+from .model import FurtherPlan, Plan, RulePlan
 from .rules import compile_rule
 
-__all__ = ["check_clock", "make_plan"]
+__all__ = ["Compile", "check_clock", "make_plan"]
+
+Compile = Callable[[Policy, Schema, Capabilities], tuple[Sequence[RulePlan], Sequence[FurtherPlan]]]
+"""Compiles what a policy holds beside its rules: further rules that it implies, and what takes turns with them."""
 
 CLOCK_SKEW_MS = 60_000
 """A remote clock further from ours than this stops the run: one of the two would delete early (design, section 4, "Gate")."""
@@ -37,6 +40,7 @@ def make_plan(
     schema: Schema | None = None,
     statements: float = math.inf,
     sent: int = 0,
+    compile_further: Compile | None = None,
 ) -> Generator[Step, list[Result] | None, Plan]:
     """Compile a policy for a database.
 
@@ -47,6 +51,7 @@ def make_plan(
         clock_ms: our real clock, to be compared with a remote host's; None to leave that out.
         schema: the live schema, where it has just been read.
         statements: how many the run may send in all; `sent` are sent already (opening the database).
+        compile_further: for what the policy holds beside its rules; None leaves that out.
 
     Raises:
         PolicyError, Refused: see `compile_rule`, `explain` and `plausibility`.
@@ -60,13 +65,16 @@ def make_plan(
     if schema is None:
         schema = yield from read(host)
     compiled = [compile_rule(rule, policy, schema, host) for rule in policy.rules if rule.enabled]
-    plausible = {rule.name: rule.plausible for rule in policy.rules}
+    implied, further = compile_further(policy, schema, host) if compile_further else ((), ())
+    compiled += implied
+    plausible = {rule.name: False for rule in implied} | {rule.name: rule.plausible for rule in policy.rules}
     before = sent + (schema_given is None) + (host.remote and clock_ms is not None)
     planned = before + sum(_planning_cost(rule, plausible[rule.name], now_ms) for rule in compiled)
-    plan = Plan(host, schema.fingerprint, tuple(compiled), planned)
+    planned += sum(len(one.samples(now_ms)) for one in further)
+    plan = Plan(host, schema.fingerprint, tuple(compiled), planned, further=tuple(further))
     if statements < planned + plan.smallest:
         raise Refused(
-            f"{statements:.0f} statements are too few: planning takes {planned} and one page up to {plan.smallest}; "
+            f"a limit of {statements:.0f} statements is too small: planning takes {planned} and one page up to {plan.smallest}; "
             f"allow at least {planned + plan.smallest}.",
             "policy",
         )
@@ -74,12 +82,18 @@ def make_plan(
         where = f'rule "{rule.name}"'
         if rule.never:
             continue
-        plans = yield from explain(rule, host, now_ms, where)
+        plans = yield from explain(rule, samples(rule, now_ms), host, where)
         if plausible[rule.name]:
             yield from plausibility(rule, now_ms, where)
         compiled[place] = replace(rule, plans=plans)
         warnings += [f"{where}: {note}" for note in rule.notes if "condition reads" in note]
-    return replace(plan, rules=tuple(compiled), warnings=tuple(warnings))
+    explained: list[FurtherPlan] = []
+    for one in further:
+        where = f'{one.section.removesuffix("s")} "{one.name}"'
+        plans = yield from explain(one, one.samples(now_ms), host, where)
+        explained.append(replace(one, plans=plans))
+        warnings += [f"{where}: {warning}" for warning in one.warnings]
+    return replace(plan, rules=tuple(compiled), further=tuple(explained), warnings=tuple(warnings))
 
 
 def _planning_cost(rule: RulePlan, plausible: bool, now_ms: int) -> int:

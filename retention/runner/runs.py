@@ -18,6 +18,7 @@ from ..engine.prune import Pass, Pruner, instant
 from ..engine.receipt import Outcome, Receipt, Statements
 from ..errors import Fenced, HostError, PolicyError, Refused
 from ..hosts.base import AsyncHost, Host
+from ..ledger.sweep_works import Works, compile_further
 from ..plan.model import Plan
 from ..plan.planner import check_clock, make_plan
 from ..policy.load import from_dict, load, parse
@@ -109,7 +110,9 @@ def plan(
     """
     session = Session.start(policy, None, now, None, (), None)
     with opened(db, session.policy, readonly=True) as host:
-        engine = make_plan(session.policy, host.capabilities, session.now_ms, session.clock_ms, sent=_setup(host))
+        engine = make_plan(
+            session.policy, host.capabilities, session.now_ms, session.clock_ms, sent=_setup(host), compile_further=compile_further
+        )
         return drive(conduct(engine, host.capabilities, Budget(), time.monotonic), host, MemoryStore(), {})
 
 
@@ -129,6 +132,9 @@ class Session:
     stop: Callable[[], bool] | None = None
     pass_ms: int | None = None
     call_ms: int | None = None
+    skip: frozenset[str] = frozenset()
+    allow_mass: frozenset[str] = frozenset()
+    turn_key: str = "next"
     pruner: Pruner | None = None
 
     @classmethod
@@ -173,17 +179,24 @@ class Session:
             capabilities = replace(capabilities, fence=len(lease.fenced(Batch(())).statements))
             budget.statements -= host.capabilities.cost(lease.release())
         receipt = Receipt("failed", "error", instant(self.now_ms), statements=counted)
+        works: Works | None = None
         try:
             if plan is None:
                 sent = budget.used + (0 if lease is None else host.capabilities.cost(lease.acquire()))
-                engine = make_plan(self.policy, capabilities, self.now_ms, self.clock_ms, statements=budget.statements, sent=sent)
+                engine = make_plan(
+                    self.policy, capabilities, self.now_ms, self.clock_ms,
+                    statements=budget.statements, sent=sent, compile_further=compile_further,
+                )  # fmt: skip
                 plan = yield from conduct(engine, host.capabilities, budget, clock, self.observers)
             if lease is not None:
                 yield from conduct(_take(lease), host.capabilities, budget, clock, self.observers)
             counted.planning = budget.used
             counted.ceiling = _ceiling(budget.used, plan, limits.statements)
             document = store.load() if store is not None else None
-            self.pruner = Pruner(plan, self.now_ms, budget, document, receipt.rules, receipt.warnings)
+            works = Works(plan, self.now_ms, self.skip, self.allow_mass)
+            self.pruner = Pruner(
+                plan, self.now_ms, budget, document, receipt.rules, receipt.warnings, further=works.further(), turn_key=self.turn_key
+            )
             observers = [*self.observers, self._watch(host, budget)]
             receipt.passes = 0
 
@@ -212,6 +225,8 @@ class Session:
         except HostError as error:
             why: Why = "lease" if isinstance(error, Fenced) else "locked" if error.kind == "busy" else "error"
             _end(receipt, "busy" if error.retryable or why == "lease" else "failed", why, str(error))
+        if works is not None:
+            receipt.sweeps = works.sweeps()
         _charge(counted, budget)
         for sink in self.sinks.values():
             sink.close()

@@ -17,7 +17,7 @@ from ..steps import Statement, Value
 from .condition import Condition
 from .quoting import column, integer, name
 
-__all__ = ["Boundary", "Key", "PageSQL", "Range", "Row", "Walk"]
+__all__ = ["Boundary", "Due", "Key", "PageSQL", "Range", "Row", "Walk", "listed", "portable"]
 
 Part = int | float | str | bytes
 Key = tuple[Part, ...]
@@ -109,6 +109,15 @@ class Row:
     verdict: Value
     guard: str | None
     values: tuple[Value, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """A row that would go: its place in the walk, its identity, and what else was asked for."""
+
+    key: Key
+    identity: Key
+    shown: tuple[Value, ...] = ()
 
 
 Classes = tuple[str, ...]
@@ -313,6 +322,22 @@ class PageSQL:
             filled=filled,
         )
 
+    # --- the rows that would go, by name
+
+    def due(self, page: Range, rows: int, cutoffs: tuple[Value, ...], shown: tuple[str, ...] = ()) -> Statement:
+        """The first `rows` rows of a range that would go: key, identity, and `shown` (SQL over the row)."""
+        columns = self._columns(len(page.within))
+        keys = [column(self.table, c) for c in (*self.walk.columns, *self.identity)]
+        parts = ", ".join([*(f"typeof({k}), {travel(k)}" for k in keys), *shown])
+        where = f"{self._range(_signature(page))} AND ({self.condition.sql}) IS TRUE"
+        order = ", ".join(column(self.table, c) for c in columns)
+        return Statement(f"SELECT {parts} FROM {self._source} WHERE {where} ORDER BY {order} LIMIT {rows:d}", cutoffs + _values(page))
+
+    def read_due(self, rows: Sequence[tuple[Value, ...]]) -> list[Due]:
+        """What `due` returned."""
+        walk, width = 2 * len(self.walk.columns), 2 * (len(self.walk.columns) + len(self.identity))
+        return [Due(self._key(r[:walk]), self._key(r[walk:width]), r[width:]) for r in rows]
+
     # --- delete
 
     def delete(self, page: Range, cutoffs: tuple[Value, ...]) -> Statement:
@@ -325,7 +350,7 @@ class PageSQL:
 
     def _range(self, shape: _Shape) -> str:
         """The range as SQL, its parameters numbered behind the condition's."""
-        number = len(self.condition.cutoffs)
+        number = self.condition.parameters
         terms: list[str] = [f"({self.walk.where})"] if self.walk.where else []
         columns = self._columns(shape.within)
 
@@ -393,9 +418,9 @@ class PageSQL:
 
     def delete_rows(self, rows: Sequence[Row], cutoffs: tuple[Value, ...]) -> Statement:
         """Delete rows that were read before: each by its key, unless what was read has changed, and if the condition still holds."""
-        number = len(self.condition.cutoffs) + 1
+        number = self.condition.parameters + 1
         keys = self.identity
-        match = " AND ".join(f"{column('q', c)} = {_listed(f'$[{i}]')}" for i, c in enumerate(keys))
+        match = " AND ".join(f"{column('q', c)} = {listed(f'$[{i}]')}" for i, c in enumerate(keys))
         shown = ", ".join(column("q", c) for c in keys)
         # By its identity alone: an index on a guarded column would else draw the planner away.
         hint = " NOT INDEXED" if self.walk.kind != "primary_key" else ""
@@ -405,12 +430,12 @@ class PageSQL:
             f"DELETE FROM {name(self.table)}{hint} WHERE {self._keys(keys)} IN (SELECT {shown} FROM {source} WHERE {guard}) "
             f"AND ({self.condition.sql}) IS TRUE"
         )
-        listed = [[*(portable(p) for p in r.identity), r.guard] for r in rows]
-        return Statement(sql, (*cutoffs, json.dumps(listed, ensure_ascii=False, separators=(",", ":"))))
+        entries = [[*(portable(p) for p in r.identity), r.guard] for r in rows]
+        return Statement(sql, (*cutoffs, json.dumps(entries, ensure_ascii=False, separators=(",", ":"))))
 
 
-def _listed(path: str) -> str:
-    """A key part out of a list, by its storage class."""
+def listed(path: str) -> str:
+    """SQL: a key part out of an entry `j` of a JSON list, by its storage class."""
     return (
         f"CASE json_type(j.value, '{path}') WHEN 'object' THEN unhex(json_extract(j.value, '{path}.blob')) "
         f"ELSE json_extract(j.value, '{path}') END"

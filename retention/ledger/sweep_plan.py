@@ -1,0 +1,308 @@
+"""A sweep, compiled against the schema: pure, no database."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from ..capabilities import Capabilities
+from ..errors import PolicyError, Refused
+from ..plan.family import changed
+from ..plan.model import FurtherPlan
+from ..plan.names import found_column, found_table, prunable
+from ..policy.age_model import Age
+from ..policy.base import Model
+from ..policy.conditions import check_names, parse_condition
+from ..policy.models import Policy
+from ..policy.sweep_models import Children, Sweep
+from ..schema.keys import primary_key, rowid_key
+from ..schema.model import Index, Schema, Table, fold
+from ..statements.condition import Condition, Shape
+from ..statements.pages import PageSQL, Range, Walk
+from ..statements.quoting import name
+from ..steps import Batch, Statement, Value
+from .log_schema import check, is_unique
+from .sql import Params
+from .sweep_sql import REASONS, SweepSQL
+
+__all__ = ["SweepPlan", "advised_index", "compile_sweep", "digest_of", "found_key", "walk_by_key"]
+
+FILE_TARGET, REMOTE_TARGET = 0.025, 0.2
+"""Aims for one write, s, as for rules."""
+
+READS = 3
+"""Statements that find one batch of rows: the page's edges and counts, the due rows, and the counts again where not all of them fit."""
+
+
+@dataclass(frozen=True, slots=True)
+class SweepPlan(FurtherPlan):
+    """One enabled sweep, compiled.
+
+    Attributes:
+        sql: its statements.
+        batch: rows that one write ends. max_batches: writes of one run.
+        write_cost: statements of one write, BEGIN and COMMIT included.
+    """
+
+    section: ClassVar[str] = "sweeps"
+
+    sql: SweepSQL | None = None
+    batch: int = 100
+    max_batches: int = 10
+    write_cost: int = 0
+
+    @property
+    def statements(self) -> SweepSQL:
+        assert self.sql is not None
+        return self.sql
+
+    @property
+    def settles(self) -> bool:
+        """A sweep is one look at one instant: what other work makes due is the next look's."""
+        return False
+
+    @property
+    def never(self) -> bool:
+        return False
+
+    @property
+    def first_cost(self) -> int:
+        """The guard's count, and the walk's end."""
+        return 2
+
+    @property
+    def page_cost(self) -> int:
+        return READS + self.write_cost
+
+    def cutoffs(self, now_ms: int, skip: tuple[str, ...] = ()) -> tuple[Value, ...]:
+        """What the condition's parameters are bound to."""
+        p = Params()
+        self.statements.condition(p, now_ms, skip)
+        return p.statement("").params
+
+    def samples(self, now_ms: int) -> list[tuple[str, Statement]]:
+        pages, values = self.pages, self.cutoffs(now_ms)
+        key = (0,) if pages.walk.integers else ("",)
+        page = Range(after=key, upto=key)
+        reads = [
+            ("high-water", pages.high()),
+            ("boundary", pages.boundary(page, self.max_keys, values)),
+            ("due rows", pages.due(page, self.batch, values)),
+        ]
+        return reads + [(label, s) for label, s in self.statements.write([("",)], now_ms, ()).items() if label != "changes"]
+
+
+def compile_sweep(sweep: Sweep, policy: Policy, schema: Schema, host: Capabilities) -> SweepPlan:
+    """The plan of one sweep, without what only the database can say.
+
+    Raises:
+        PolicyError: a name that is not there, or cannot be written.
+        Refused: a table without a key, a batch that could end children and leave their parent.
+    """
+    where = f'sweep "{sweep.name}"'
+    table = found_table(schema, sweep.table, where)
+    prunable(table, where)
+    sweep = sweep.model_copy(update={"table": table.name, "age": _ages(sweep.age, table, where)})
+    condition = parse_condition(sweep.where, table.name, f"{where}: where")
+    names = check_names(condition, schema, table)
+    key = found_key(table, sweep.key, where)
+    if sweep.lease is not None:
+        found_column(table, sweep.lease.until, where, "lease column")
+    for column in (*sweep.set, *sweep.clear):
+        _writable(table, column, (key,), where)
+    events = policy.events if sweep.event is not None else None
+    written: list[tuple[str, str]] = [(sweep.children.table, "UPDATE")] if sweep.children else []
+    if sweep.children is not None:
+        _check_children(sweep, sweep.children, schema, table, where)
+    if events is not None and sweep.event is not None:
+        check(events, schema)
+        written.append((events.table, "INSERT"))
+        written += [(events.callback.table, "INSERT")] if events.callback is not None and events.callback.table else []
+        _check_once(sweep, events.once, where)
+    _check_order(written, names.tables, policy, schema, table, where)
+    walk, why, note = walk_by_key(table, key, sweep.where, sweep.name)
+    timeout, warning = sweep.timeout.resolved()
+    sql = SweepSQL(sweep, key, timeout, events)
+    p = Params()
+    text = sql.condition(p, 0)
+    _check_stamps(sql, where)
+    cost = host.cost(Batch(tuple(sql.write([("",)], 0, ()).values()), writes=True, max_changes=policy.limits.rows_changed))
+    touched = [event for start, kind in [(table.name, "UPDATE"), *written] for event in changed(schema, start, True, kind)]
+    return SweepPlan(
+        name=sweep.name,
+        table=table.name,
+        shape=Shape(table.name, timeout),
+        pages=PageSQL(table.name, walk, Condition(text, (), REASONS, len(p.statement("").params)), identity=(key,)),
+        why_walk=why,
+        max_keys=policy.limits.page_rows,
+        max_writes=sweep.batch,
+        target=REMOTE_TARGET if host.remote else FILE_TARGET,
+        max_changes=policy.limits.rows_changed if host.transactions else None,
+        digest=digest_of(sweep, [timeout]),
+        reads=frozenset(names.tables),
+        feeds=frozenset(t for t, _ in touched),
+        alters=frozenset(t for t, kind in touched if kind != "DELETE"),
+        notes=(note,) if note else (),
+        warnings=(warning,) if warning else (),
+        sql=sql,
+        batch=sweep.batch,
+        max_batches=sweep.max_batches,
+        write_cost=cost,
+    )
+
+
+def digest_of(model: Model, further: Iterable[object] = ()) -> str:
+    """16 hex digits over what a part of the policy says; a change restarts its walk."""
+    said = [model.model_dump(mode="json", exclude={"name", "batch", "max_batches", "enabled"}), *further]
+    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def found_key(table: Table, wanted: str | None, where: str) -> str:
+    """The one column that names a row. Raises PolicyError or Refused where there is none."""
+    if wanted is not None:
+        key = found_column(table, wanted, where, "key").name
+        if key != table.integer_pk and not is_unique(table, (key,)):
+            raise PolicyError(f"{where}: key {key!r} is not unique in {table.name!r}; name a column with a UNIQUE index.")
+        return key
+    if len(table.primary_key) == 1:
+        return table.primary_key[0]
+    if table.rowid is not None and not table.primary_key:
+        return table.rowid
+    raise Refused(f"{where}: the primary key of {table.name!r} has several columns; name one unique column in key.", "policy")
+
+
+def _ages(ages: tuple[Age, ...], table: Table, where: str) -> tuple[Age, ...]:
+    for age in ages:
+        for column in age.columns:
+            found_column(table, column, where, "age column")
+    return ages
+
+
+def _writable(table: Table, column: str, keys: tuple[str, ...], where: str) -> None:
+    found = found_column(table, column, where, "column to write")
+    if found.generated:
+        raise PolicyError(f"{where}: {table.name}.{found.name} is a generated column and cannot be written; leave it out.")
+    if fold(found.name) in {fold(key) for key in keys}:
+        raise PolicyError(f"{where}: {table.name}.{found.name} names the row and must not change; leave it out.")
+
+
+def _check_children(sweep: Sweep, children: Children, schema: Schema, table: Table, where: str) -> None:
+    here = f"{where}: children"
+    child = found_table(schema, children.table, here)
+    prunable(child, here)
+    if child.name == table.name:
+        raise Refused(f"{here} stand in the sweep's own table, so that one row could be both; give them a sweep of their own.", "policy")
+    link = found_column(child, children.parent, here, "parent column").name
+    check_names(parse_condition(children.open, child.name, f"{here}: open"), schema, child)
+    for column in children.set:
+        _writable(child, column, (*child.primary_key, link), here)
+    if sweep.rollup is not None:
+        found_column(child, sweep.rollup.status, f"{where}: rollup", "status column")
+    keys = [index.columns[0].name for index in child.indexes if not index.partial and index.columns]
+    if link != child.integer_pk and fold(link) not in {fold(key) for key in keys if key is not None}:
+        index = name(f"{child.name}_{link}")
+        raise Refused(
+            f"{here} are found by {link!r}, which has no index, so each write would scan {child.name!r}; "
+            f"create one: CREATE INDEX {index} ON {name(child.name)} ({name(link)}).",
+            "schema",
+        )
+
+
+def _check_once(sweep: Sweep, once: tuple[str, ...], where: str) -> None:
+    assert sweep.event is not None
+    if sweep.event.once != (sweep.event.kind in once):
+        wrong = "says once, but [events] does not list its kind in once" if sweep.event.once else "is listed in once by [events]"
+        raise PolicyError(f"{where}: event {wrong}; retention and later appends go by that list, so let both say the same.")
+
+
+def _check_order(
+    written: list[tuple[str, str]], read: tuple[str, ...], policy: Policy, schema: Schema, table: Table, where: str
+) -> None:
+    """What the batch writes before the row itself must leave the row's condition as it is."""
+    for start, event in written:
+        found = schema.table(start)
+        if found is not None and found.name in read:
+            raise Refused(
+                f"{where}: where reads {found.name!r}, which the batch writes before the row itself: it would end the one and leave the "
+                f"other; write where over the row's own columns.",
+                "policy",
+            )
+        touched = changed(schema, start if found is None else found.name, policy.foreign_keys == "on", event)
+        if any(fold(t) == fold(table.name) for t, _ in touched):
+            raise Refused(
+                f"{where}: a trigger on {start!r} writes to {table.name!r}, so the batch could end children and leave their parent; "
+                f"drop the trigger, or leave that part of the sweep out.",
+                "schema",
+            )
+        both = {fold(t) for t, _ in touched} & {fold(t) for t in read}
+        if both:
+            raise Refused(
+                f"{where}: a trigger on {start!r} writes to {', '.join(sorted(both))}, which where reads; the batch could end children "
+                f"and leave their parent. Write where over the row's own columns.",
+                "schema",
+            )
+
+
+def _check_stamps(sql: SweepSQL, where: str) -> None:
+    """`{now:FORMAT}` in a format in which no time is written. Raises PolicyError."""
+    try:
+        sql.write([("",)], 0, ())
+    except PolicyError as error:
+        raise PolicyError(f"{where}: set: {error}") from None
+
+
+def walk_by_key(table: Table, key: str, where: str, label: str) -> tuple[Walk, str, str | None]:
+    """The walk, why, and the index that would serve better, as a sentence, where there is one.
+
+    Raises:
+        Refused: the table's rows cannot be visited in any order.
+    """
+    index = _live_index(table, key, where)
+    if index is not None:
+        walk = Walk("index", (key,), f"INDEXED BY {name(index.name)}", index.where, integers=key == table.integer_pk, index=index.name)
+        return walk, f"index {index.name!r} holds the live rows alone", None
+    advice = f"without an index of the live rows every run reads the whole table; create one: {advised_index(table, key, where, label)}"
+    rowid, primary = rowid_key(table), primary_key(table)
+    if rowid is not None:
+        return Walk("rowid", (rowid.columns[0].name,), "NOT INDEXED", integers=True), "no index holds the live rows alone", advice
+    if primary is not None and len(primary.columns) == 1:
+        return Walk("primary_key", (primary.columns[0].name,)), "no index holds the live rows alone", advice
+    raise Refused(f"{label!r}: the rows of {table.name!r} cannot be visited in order; {advice}.", "schema")
+
+
+def advised_index(table: Table, key: str, where: str, label: str) -> str:
+    """The statement that makes the index over which live rows are found."""
+    return f"CREATE INDEX {name(f'{table.name}_{label}')} ON {name(table.name)} ({name(key)}) WHERE {where}"
+
+
+def _live_index(table: Table, key: str, where: str) -> Index | None:
+    """A partial index of the key alone, whose condition stands in `where` as one of the terms that must all hold."""
+    terms = set(_terms(where))
+    column = table.column(key)
+    for index in table.indexes:
+        if not index.partial or index.where is None or len(index.columns) != 1 or index.columns[0].descending:
+            continue
+        named = index.columns[0].name or (table.integer_pk if " " not in key else None)
+        plain = named is not None and fold(named) == fold(key) and (column is None or index.columns[0].collation == column.collation)
+        if plain and (index.where.strip() == where.strip() or set(_terms(index.where)) <= terms):
+            return index
+    return None
+
+
+def _terms(condition: str) -> list[str]:
+    """The parts of a condition that AND joins, each in one spelling."""
+    try:
+        root = sqlglot.parse_one(condition, dialect="sqlite")
+    except SqlglotError:
+        return [condition.strip()]
+    parts = list(root.flatten()) if isinstance(root, exp.And) else [root]
+    return [part.unnest().sql("sqlite", identify=True, normalize=True) for part in parts]
+
+
