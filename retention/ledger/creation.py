@@ -20,9 +20,10 @@ from ..statements.quoting import name
 from ..steps import Engine, Result, Statement, Value
 from .canonical import sha256, utf16_length
 from .claim_errors import ClaimRefused, ClaimUnreadable
+from .rows import Row, following, insert
 from .sql import Params, ask, unit
 
-__all__ = ["Caller", "Created", "Row", "check_owner", "child_secret", "create", "terminalize"]
+__all__ = ["Caller", "Created", "check_owner", "child_secret", "create", "terminalize"]
 
 KEY_LENGTH = 32
 """The least length, in UTF-16 code units, of a key without an owner: it is all that stands between a guesser and the secret."""
@@ -50,15 +51,6 @@ class Caller:
     secret: str | None = field(default=None, repr=False)
     proof: str | None = field(default=None, repr=False)
     needs_proof: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A row to make: its table, its key's column, and its values, the key among them."""
-
-    table: str
-    id: str
-    values: Mapping[str, Value]
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,14 +156,9 @@ def _make(creation: Creation, row: Row, members: Sequence[Row], binding: Mapping
     bound = f"b.{name(creation.bound)} = {p(binding[creation.bound])}"
     taken = [f"SELECT 1 FROM {table} AS b WHERE ({key}) OR {bound}"]
     taken += [f"SELECT 1 FROM {name(r.table)} AS r WHERE r.{name(r.id)} = {p(r.values[r.id])}" for r in (row, *members)]
-    first = _insert(p, row.table, row.values, " AND ".join(f"NOT EXISTS ({rows})" for rows in taken))
+    first = insert(p, row.table, row.values, " AND ".join(f"NOT EXISTS ({rows})" for rows in taken))
     rest = [(member.table, member.values) for member in members] + [(creation.binding, binding)]
-    return [first, *(_insert(Params(), table, values, "changes() > 0") for table, values in rest)]
-
-
-def _insert(p: Params, table: str, values: Mapping[str, Value], where: str) -> Statement:
-    columns, selected = ", ".join(map(name, values)), ", ".join(map(p, values.values()))
-    return p.statement(f"INSERT INTO {name(table)} ({columns}) SELECT {selected} WHERE {where}")
+    return [first, *(following(table, values) for table, values in rest)]
 
 
 def _find(creation: Creation, scope: str, key: str) -> Statement:

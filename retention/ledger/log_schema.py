@@ -6,12 +6,15 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from ..capabilities import Capabilities
 from ..errors import Refused
 from ..policy.ledger_models import Cursors, Events
 from ..schema.model import Index, Schema, Table
+from ..schema.reader import read
 from ..statements.quoting import name, text
+from ..steps import Engine
 
-__all__ = ["Advice", "advise", "check", "is_unique", "require_numbers", "require_table"]
+__all__ = ["Advice", "advice", "advise", "check", "inspect", "is_unique", "require_numbers", "require_table"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +28,16 @@ class Advice:
 
     why: str
     sql: str
+
+
+def inspect(log: Events, capabilities: Capabilities) -> Engine[None]:
+    """Read the schema, and refuse a log that cannot be trusted. Raises Refused (`check`)."""
+    check(log, (yield from read(capabilities)))
+
+
+def advice(log: Events, capabilities: Capabilities) -> Engine[tuple[Advice, ...]]:
+    """The indexes that the log's tables lack, with what is slow without each."""
+    return advise(log, (yield from read(capabilities)))
 
 
 def check(log: Events, schema: Schema) -> None:

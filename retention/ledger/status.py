@@ -14,6 +14,7 @@ from ..policy.ledger_models import Claims, Record, Status
 from ..statements.quoting import name
 from ..steps import Engine, Statement
 from .record import require_record
+from .rows import Row, following
 from .sql import Params, ask, unit
 
 __all__ = ["STATUSES", "Effect", "apply", "status_of"]
@@ -44,7 +45,9 @@ def status_of(kind: str, payload: Mapping[str, object], prefix: str = "status.")
     return status if isinstance(status, str) and status in STATUSES else None
 
 
-def apply(claims: Claims, scope: Sequence[str], event: str, status: str | None, *, now: int) -> Engine[Effect]:
+def apply(
+    claims: Claims, scope: Sequence[str], event: str, status: str | None, *, now: int, effects: Sequence[Row] = ()
+) -> Engine[Effect]:
     """Let an event take effect.
 
     Args:
@@ -52,6 +55,7 @@ def apply(claims: Claims, scope: Sequence[str], event: str, status: str | None, 
         event: its id.
         status: where it moves its owner (`status_of`); None: nowhere, it is only marked as dealt with.
         now: ms.
+        effects: rows that tell others, written in the same batch if the status moved, and only then.
 
     Raises:
         HostError: as the host raised it; nothing was done, unless `applied` says otherwise.
@@ -59,7 +63,7 @@ def apply(claims: Claims, scope: Sequence[str], event: str, status: str | None, 
     record = require_record(claims, scope)
     if claims.status is None:
         raise PolicyError("nothing says whose status the events move; name the table in [claims.status]")
-    moves = () if status is None else (_move(record, claims.status, scope, event, status),)
+    moves = () if status is None else (_move(record, claims.status, scope, event, status), *(following(r.table, r.values) for r in effects))
     results = yield from ask(*moves, _mark(record, scope, event, now), writes=True)
     claimed = bool(results[-1].rows)
     return Effect(claimed, claimed and bool(moves) and bool(results[0].rows))

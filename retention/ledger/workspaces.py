@@ -9,7 +9,8 @@ from ..policy.ledger_models import Creation
 from ..steps import Engine
 from .canonical import canonical, sha256, string
 from .claim_errors import ClaimRefused
-from .creation import Caller, Created, Row, check_owner, create
+from .creation import Caller, Created, check_owner, create
+from .rows import Row
 
 __all__ = ["WORKSPACES", "Workspace", "create_workspace", "workspace_digest"]
 

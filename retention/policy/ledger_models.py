@@ -235,6 +235,8 @@ class Creation(Model):
         bound: the column of the binding that holds the row's id.
         active, terminalized: the binding's states.
         ended: when the binding was terminalized.
+        called: the row's name, by which an owner without a key finds it again.
+        expires: when the row may go; one that has expired is not used again. None: rows do not expire.
     """
 
     table: Name
@@ -250,6 +252,8 @@ class Creation(Model):
     terminalized: str = "terminalized"
     at: Stamp = Stamp(column="created_at", format="unix_s")
     ended: Stamp = Stamp(column="terminalized_at", format="unix_s")
+    called: Name = "name"
+    expires: Stamp | None = None
 
 
 class Claims(Model):

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from retention.hosts.base import Host
-from retention.ledger.drive import drive
 from retention.policy.ledger_models import Callback, Cursors, Events, Stamp
 from retention.steps import Batch, Statement
+from tests.ledger.driving import drive
 
 NOW = 1_788_962_400_000
 """2026-09-09T14:00:00Z in ms."""

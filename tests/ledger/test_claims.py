@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 from retention.errors import HostError, PolicyError
 from retention.ledger.claim_errors import ClaimRefused, ClaimUnreadable
-from retention.ledger.drive import drive
 from retention.ledger.record import Recorded, key_hash, record
 from retention.ledger.status import STATUSES, Effect, apply, status_of
 from retention.policy.ledger_models import Claims
 from retention.steps import Batch
 from tests.ledger.conftest import HERE
 from tests.ledger.databases import NOW, Database
+from tests.ledger.driving import drive
 from tests.ledger.relay import RELAY, SCOPE, Faulty, S, agent, legacy_event, marker, status, workspace
 
 

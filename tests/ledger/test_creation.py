@@ -10,9 +10,9 @@ from retention.errors import HostError
 from retention.ledger.canonical import sha256
 from retention.ledger.claim_errors import ClaimRefused, ClaimUnreadable
 from retention.ledger.creation import Caller, Created, child_secret, terminalize
-from retention.ledger.drive import drive
 from retention.ledger.workspaces import WORKSPACES, Workspace, create_workspace, workspace_digest
 from tests.ledger.databases import NOW, Database
+from tests.ledger.driving import drive
 from tests.ledger.relay import Faulty
 
 KEY = "x" * 32
@@ -171,9 +171,9 @@ def test_wb_16_a_key_whose_row_was_deleted_makes_no_other(relay: Database) -> No
 
 
 def test_wb_17_retries_that_run_out_after_the_commit(relay: Database) -> None:
-    faulty = Faulty(relay.host, ["after"] * 5)
+    faulty = Faulty(relay.host, ["after"] * 3)
     assert make(faulty).created
-    assert [batch.writes for batch in faulty.sent] == [True] * 5 + [False]
+    assert [batch.writes for batch in faulty.sent] == [True] * 3 + [False]
     assert tally(relay) == (1, 1, 1)
 
 

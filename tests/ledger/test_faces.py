@@ -8,14 +8,15 @@ import time
 
 import pytest
 
+from retention.claims import AsyncClaims, Caller, Claims
 from retention.errors import PolicyError, Refused
+from retention.events import AsyncLog, Log
 from retention.ledger.canonical import sha256
-from retention.ledger.claims import AsyncClaims, Caller, Claims
-from retention.ledger.events import AsyncLog, Log, milliseconds
 from retention.ledger.workspaces import WORKSPACES
+from retention.runner.bound import milliseconds
 from tests.ledger.databases import JOBS, NOW, Database
+from tests.ledger.driving import Awaited
 from tests.ledger.relay import RELAY, SCOPE, agent, status, workspace
-from tests.ledger.test_drive import Awaited
 
 ALL = RELAY.model_copy(update={"creation": WORKSPACES})
 

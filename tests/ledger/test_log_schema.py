@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from retention.errors import Refused
-from retention.ledger.events import Log, advice, inspect
-from retention.ledger.log_schema import Advice
+from retention.events import Log
+from retention.ledger.log_schema import Advice, advice, inspect
 from retention.policy.ledger_models import Events
 from tests.ledger.databases import JOBS, NOTES, Database
 

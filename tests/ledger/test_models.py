@@ -95,10 +95,10 @@ def test_a_dumped_log_reads_back(model: Events) -> None:
 
 def test_every_placeholder_is_filled() -> None:
     """The names that the model lets through are those that the insert knows."""
-    from retention.ledger.append import _callback
+    from retention.ledger.append import callback_rows
 
     columns = {f"c{n}": f"<{{{field}}}>" for n, field in enumerate(sorted(ledger_models.PLACEHOLDERS))}
     log = JOBS.model_copy(update={"callback": CALLBACK.model_copy(update={"columns": columns})})
-    statement = _callback(log, log.callback, "job.requested", "s", 1)  # type: ignore[arg-type]
+    statement = callback_rows(log, log.callback, "job.requested", 1, "s")  # type: ignore[arg-type]
     assert statement.sql.count("<") == 0
     assert statement.params.count("<") == len(ledger_models.PLACEHOLDERS)

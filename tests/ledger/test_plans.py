@@ -13,12 +13,12 @@ from retention.hosts.sqlite import SQLite
 from retention.ledger.append import append, append_once
 from retention.ledger.awaiting import Mark, awaiting
 from retention.ledger.cursors import ack
-from retention.ledger.drive import drive
-from retention.ledger.events import advice
 from retention.ledger.listing import counts, list_after
 from retention.ledger.log_retention import Place, prune
+from retention.ledger.log_schema import advice
 from retention.steps import Engine
 from tests.ledger.databases import JOBS, NOTES, NOTES_SCHEMA, NOW
+from tests.ledger.driving import drive
 
 DAY = 86_400_000
 AGED = JOBS.model_copy(update={"keep": 30 * DAY, "stopped_after": 14 * DAY})

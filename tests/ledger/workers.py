@@ -17,14 +17,14 @@ from retention.hosts.sqlite import SQLite
 from retention.ledger.append import append, append_once
 from retention.ledger.awaiting import START, awaiting
 from retention.ledger.cursors import ack
-from retention.ledger.drive import drive
-from retention.ledger.events import milliseconds
 from retention.ledger.listing import list_after
 from retention.ledger.log_retention import Place, prune
 from retention.ledger.record import record
 from retention.ledger.status import apply
 from retention.ledger.workspaces import Caller, Workspace, create_workspace
+from retention.runner.bound import milliseconds
 from tests.ledger.databases import JOBS, TERMINAL
+from tests.ledger.driving import drive
 from tests.ledger.relay import RELAY, SCOPE
 
 
