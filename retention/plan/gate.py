@@ -27,7 +27,7 @@ PLAUSIBLE_ROWS = 1_000
 _FROM_MS = 631_152_000_000  # 1990-01-01: before SQLite, and 20 years after the epoch that a wrong unit lands in
 _AHEAD_MS = 3_652 * DAY_MS  # 10 years
 
-_SCAN = re.compile(r"^SCAN (\S+)(?! VIRTUAL TABLE)")
+_VISIT = re.compile(r"^(SCAN|SEARCH) (\S+)(?: EXISTS)?( .*)?$")
 _OURS = re.compile(r"^SCAN (\(subquery-\d+\)|groups\b|\(join-\d+\)|CONSTANT ROW|j VIRTUAL TABLE|\d+ CONSTANT ROWS?)")
 _SORT = re.compile(r"^USE TEMP B-TREE FOR (?!json_group_array|count|group_concat|GROUP BY)")
 
@@ -62,7 +62,11 @@ def _page_samples(rule: RulePlan, label: str, page: Range, keys: int, cutoffs: t
 
 
 def explain(
-    rule: RulePlan, labelled: Sequence[tuple[str, Statement]], host: Capabilities, where: str
+    rule: RulePlan,
+    labelled: Sequence[tuple[str, Statement]],
+    host: Capabilities,
+    where: str,
+    aliases: frozenset[str] = frozenset(),
 ) -> Generator[Step, list[Result] | None, tuple[QueryPlan, ...]]:
     """Ask the database for the plans of the rule's statements (`samples`), in one batch, and judge them.
 
@@ -88,7 +92,7 @@ def explain(
     plans: list[QueryPlan] = []
     for (label, statement), result in zip(labelled, results, strict=True):
         lines = outline(result.rows)
-        judge(lines, rule, label, where)
+        judge(lines, rule, label, where, aliases)
         plans.append(QueryPlan(label, statement.sql, tuple(lines)))
     return tuple(plans)
 
@@ -118,8 +122,8 @@ def outline(rows: Sequence[tuple[Value, ...]]) -> list[str]:
     return lines
 
 
-def judge(lines: Sequence[str], rule: RulePlan, label: str, where: str) -> None:
-    """Raises Refused where the plan would not be bounded by its page."""
+def judge(lines: Sequence[str], rule: RulePlan, label: str, where: str, aliases: frozenset[str] = frozenset()) -> None:
+    """Raises Refused where the plan would not be bounded by its page. What is called by one of `aliases` may be scanned."""
     once: int | None = None  # depth of an uncorrelated subquery that is being read
     for line in lines:
         depth, node = (len(line) - len(line.lstrip())) // 2, line.strip()
@@ -127,18 +131,33 @@ def judge(lines: Sequence[str], rule: RulePlan, label: str, where: str) -> None:
             once = None
         if re.match(r"^(SCALAR|LIST|MATERIALIZE) ?(SUBQUERY)?", node) and not node.startswith("MATERIALIZE groups"):
             once = depth if once is None else once
-        scan = _SCAN.match(node)
-        ours = _OURS.match(node) is not None
-        own = scan is not None and scan.group(1).strip('"').lower() == rule.table.lower()
+        scanned = _visits_whole(node, once is None)
+        ours = _OURS.match(node) is not None or (scan is not None and scan.group(1) in aliases)
+        own = scanned is not None and scanned.strip('"').lower() == rule.table.lower()
         # The high-water reads one end of the key's own order: a scan that stops at its first row.
-        if scan is not None and not ours and (once is None or own or label.startswith(FAMILY)) and label != "high-water":
+        if scanned is not None and not ours and (once is None or own or label.startswith(FAMILY)) and label != "high-water":
             raise Refused(
-                f"{where}: its {label} would scan {scan.group(1)!r} ({node}), which grows with the table and not with the page; "
+                f"{where}: its {label} would scan {scanned!r} ({node}), which grows with the table and not with the page; "
                 f"add an index that serves the look-up, or write `only` without it.",
                 "guard",
             )
         if once is None and (_SORT.match(node) or "AUTOMATIC" in node):
             raise Refused(f"{where}: its {label} would sort or index rows each time ({node}); add an index that serves the order.", "guard")
+
+
+def _visits_whole(node: str, each_row: bool) -> str | None:
+    """The table that a node visits whole.
+
+    A virtual table's INDEX 0 without constraints is its full scan; json_each over a row's own value has another. A SEARCH without an
+    index is min() or max(): the end of a key, or a search for it among all rows; read once, it may be either.
+    """
+    found = _VISIT.match(node)
+    if found is None:
+        return None
+    kind, table, rest = found.groups(default="")
+    if kind == "SEARCH":
+        return table if not rest and each_row else None
+    return table if "VIRTUAL TABLE" not in rest or rest.endswith("INDEX 0:") else None
 
 
 def plausibility(rule: RulePlan, now_ms: int, where: str) -> Generator[Step, list[Result] | None, None]:
