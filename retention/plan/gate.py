@@ -132,7 +132,7 @@ def judge(lines: Sequence[str], rule: RulePlan, label: str, where: str, aliases:
         if re.match(r"^(SCALAR|LIST|MATERIALIZE) ?(SUBQUERY)?", node) and not node.startswith("MATERIALIZE groups"):
             once = depth if once is None else once
         scanned = _visits_whole(node, once is None)
-        ours = _OURS.match(node) is not None or (scan is not None and scan.group(1) in aliases)
+        ours = _OURS.match(node) is not None or scanned in aliases
         own = scanned is not None and scanned.strip('"').lower() == rule.table.lower()
         # The high-water reads one end of the key's own order: a scan that stops at its first row.
         if scanned is not None and not ours and (once is None or own or label.startswith(FAMILY)) and label != "high-water":

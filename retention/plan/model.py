@@ -130,9 +130,11 @@ class FurtherPlan(RulePlan):
 
     Attributes:
         warnings: what a person should know before each run.
+        aliases: of common tables of its own statements, which are small and may be scanned.
     """
 
     warnings: tuple[str, ...] = ()
+    aliases: frozenset[str] = frozenset()
 
     def samples(self, now_ms: int) -> list[tuple[str, Statement]]:
         """Its statements as they will run, with keys that only stand for others; none may scan."""

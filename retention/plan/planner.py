@@ -90,7 +90,7 @@ def make_plan(
     explained: list[FurtherPlan] = []
     for one in further:
         where = f'{one.section.removesuffix("s")} "{one.name}"'
-        plans = yield from explain(one, one.samples(now_ms), host, where)
+        plans = yield from explain(one, one.samples(now_ms), host, where, one.aliases)
         explained.append(replace(one, plans=plans))
         warnings += [f"{where}: {warning}" for warning in one.warnings]
     return replace(plan, rules=tuple(compiled), further=tuple(explained), warnings=tuple(warnings))
