@@ -11,12 +11,13 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from .engine.receipt import Receipt, RuleReceipt
+from .engine.receipt import ClosureReceipt, Receipt, RuleReceipt, SweepReceipt
 from .errors import Fenced, HostError, PolicyError, Refused, RetentionError
 from .plan.model import Plan
 from .policy.load import load
 from .policy.models import Policy
 from .runner.runs import arun, plan, run
+from .runner.sweeps import asweep, sweep
 from .stores import CursorStore, FileStore, MemoryStore
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ __all__ = [
     "D1",
     "AsyncD1",
     "AsyncLibSQL",
+    "ClosureReceipt",
     "CursorStore",
     "Fenced",
     "FileStore",
@@ -42,10 +44,13 @@ __all__ = [
     "RetentionError",
     "RuleReceipt",
     "SQLite",
+    "SweepReceipt",
     "arun",
+    "asweep",
     "load",
     "plan",
     "run",
+    "sweep",
 ]
 
 _HOSTS = {"SQLite": "sqlite", "D1": "d1", "AsyncD1": "d1", "LibSQL": "libsql", "AsyncLibSQL": "libsql"}

@@ -34,6 +34,8 @@ Exact = Annotated[bool, typer.Option("--exact", help="Run the policy on a privat
 Statements = Annotated[int | None, typer.Option("--statements", min=1, metavar="N", help="Most statements of one pass.")]
 Deadline = Annotated[str | None, typer.Option("--deadline", metavar="SPAN", help="Most time of the whole command, such as 10s.")]
 UntilDone = Annotated[bool, typer.Option("--until-done", help="Repeat passes until nothing is left to do.")]
+Skip = Annotated[list[str] | None, typer.Option("--skip", metavar="ID|@FILE", help="Rows to leave alone, by key; @FILE has one a line.")]
+AllowMass = Annotated[list[str] | None, typer.Option("--allow-mass", metavar="NAME", help="A sweep that may end most of what is live.")]
 
 
 @app.command()
@@ -98,6 +100,29 @@ def run(
         from .run import run
 
         raise typer.Exit(run(db, chosen_policy(policy, preset), state, statements, deadline, until_done, now, json, debug))
+
+
+@app.command()
+def sweep(
+    db: Database,
+    policy: PolicyFile = None,
+    preset: PresetName = None,
+    state: StateFile = None,
+    skip: Skip = None,
+    allow_mass: AllowMass = None,
+    statements: Statements = None,
+    deadline: Deadline = None,
+    now: Now = None,
+    json: AsJson = False,
+    debug: Debug = False,
+) -> None:
+    """End work that has stopped, as the policy's sweeps say, and nothing else of the policy."""
+    with ending(debug):
+        from .policies import chosen_policy
+        from .sweep import sweep
+
+        chosen = chosen_policy(policy, preset)
+        raise typer.Exit(sweep(db, chosen, state, skip or [], allow_mass or [], statements, deadline, now, json, debug))
 
 
 @app.command()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import traceback
+from collections.abc import Callable
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from ..engine.prune import instant
 from ..engine.receipt import Receipt
 from ..errors import HostError, Refused
 from ..hosts import open_host
+from ..hosts.base import Host
 from ..policy.models import Policy
 from ..runner.runs import milliseconds
 from ..runner.runs import run as carry_out
@@ -21,7 +23,7 @@ from .output import show_receipt, watching
 from .policies import state_file
 from .signals import asked_to_stop
 
-__all__ = ["given_limits", "run"]
+__all__ = ["given_limits", "one_runner", "run"]
 
 
 def run(
@@ -40,10 +42,27 @@ def run(
     Raises:
         PolicyError: nothing was done, and there is no receipt.
     """
-    now_ms = time.time_ns() // 1_000_000 if now is None else milliseconds(now)
     limits = given_limits(statements, deadline)
+
+    def carry(host: Host, **watched: Any) -> Receipt:
+        return carry_out(host, policy, limits=limits, now=now, until_done=until_done, **watched)
+
+    return one_runner(db, policy, state, now, as_json, debug, carry)
+
+
+def one_runner(
+    db: str, policy: Policy, state: Path | None, now: str | None, as_json: bool, debug: bool, carry: Callable[..., Receipt]
+) -> int:
+    """Open the database, lock the state, call `carry(host, store=..., on_step=..., stop=...)`, and show its receipt.
+
+    Returns the exit status; what was refused, failed or busy has a receipt too.
+
+    Raises:
+        PolicyError: nothing was done, and there is no receipt.
+    """
+    now_ms = time.time_ns() // 1_000_000 if now is None else milliseconds(now)
     try:
-        receipt = _locked_run(db, policy, state_file(db, state), limits, until_done, now, as_json)
+        receipt = _locked(db, policy, state_file(db, state), as_json, carry)
     except (HostError, Refused) as error:
         if debug:
             traceback.print_exc()
@@ -62,14 +81,14 @@ def given_limits(statements: int | None, deadline: str | None) -> dict[str, Any]
     return limits
 
 
-def _locked_run(db: str, policy: Policy, state: Path, limits: dict[str, Any], until_done: bool, now: str | None, as_json: bool) -> Receipt:
+def _locked(db: str, policy: Policy, state: Path, as_json: bool, carry: Callable[..., Receipt]) -> Receipt:
     with ExitStack() as stack:
         # The database first: where there is none, no lock file is left beside it.
         host = stack.enter_context(closing(open_host(db, foreign_keys=policy.foreign_keys)))
         stack.enter_context(StateLock(state))
         stop = stack.enter_context(asked_to_stop())
         observers = stack.enter_context(watching(policy, as_json))
-        return carry_out(host, policy, store=FileStore(state), limits=limits, now=now, until_done=until_done, on_step=observers, stop=stop)
+        return carry(host, store=FileStore(state), on_step=observers, stop=stop)
 
 
 def _receipt_of(error: HostError | Refused, now_ms: int) -> Receipt:

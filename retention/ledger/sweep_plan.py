@@ -32,7 +32,18 @@ from .log_schema import check, is_unique
 from .sql import Params
 from .sweep_sql import REASONS, SweepSQL
 
-__all__ = ["SweepPlan", "advised_index", "compile_sweep", "digest_of", "found_key", "walk_by_key"]
+__all__ = [
+    "FILE_TARGET",
+    "READS",
+    "REMOTE_TARGET",
+    "SweepPlan",
+    "advised_index",
+    "compile_sweep",
+    "digest_of",
+    "found_key",
+    "walk_by_key",
+    "whole_walk",
+]
 
 FILE_TARGET, REMOTE_TARGET = 0.025, 0.2
 """Aims for one write, s, as for rules."""
@@ -269,12 +280,18 @@ def walk_by_key(table: Table, key: str, where: str, label: str) -> tuple[Walk, s
         walk = Walk("index", (key,), f"INDEXED BY {name(index.name)}", index.where, integers=key == table.integer_pk, index=index.name)
         return walk, f"index {index.name!r} holds the live rows alone", None
     advice = f"without an index of the live rows every run reads the whole table; create one: {advised_index(table, key, where, label)}"
+    walk, _ = whole_walk(table, f"sweep {label!r}")
+    return walk, "no index holds the live rows alone", advice
+
+
+def whole_walk(table: Table, where: str) -> tuple[Walk, str]:
+    """The order in which a whole table is visited, and why. Raises Refused where there is none."""
     rowid, primary = rowid_key(table), primary_key(table)
     if rowid is not None:
-        return Walk("rowid", (rowid.columns[0].name,), "NOT INDEXED", integers=True), "no index holds the live rows alone", advice
+        return Walk("rowid", (rowid.columns[0].name,), "NOT INDEXED", integers=True), "the table's own order"
     if primary is not None and len(primary.columns) == 1:
-        return Walk("primary_key", (primary.columns[0].name,)), "no index holds the live rows alone", advice
-    raise Refused(f"{label!r}: the rows of {table.name!r} cannot be visited in order; {advice}.", "schema")
+        return Walk("primary_key", (primary.columns[0].name,)), "the table's own order"
+    raise Refused(f"{where}: the rows of {table.name!r} cannot be visited in order; give it a primary key of one column.", "schema")
 
 
 def advised_index(table: Table, key: str, where: str, label: str) -> str:

@@ -20,7 +20,7 @@ __all__ = ["ListedWalk", "key_text"]
 _OWN_FAULT = frozenset({"constraint", "too_many_changes", "limit"})
 """Failures that a shorter list may escape."""
 
-_OWN_FENCES = frozenset({"sweep", "closure"})
+_OWN_FENCES = frozenset({"sweep", "closure", "left"})
 
 
 def key_text(key: Key) -> str:
@@ -59,9 +59,9 @@ class ListedWalk(Traversal):
         """SQL of what the list says of each row beside its key."""
         return ()
 
-    def chosen(self, rows: list[Due]) -> list[Due]:
-        """The rows at the head of the list that one write may take; the first is always among them."""
-        return rows
+    def chosen(self, rows: list[Due]) -> tuple[list[Due], int]:
+        """The rows at the head of the list that one write may take, and how many of the list are dealt with by that."""
+        return rows, len(rows)
 
     def statements(self, rows: Sequence[Due]) -> list[Statement]:
         """The batch that writes these rows, if they are still due."""
@@ -98,9 +98,9 @@ class ListedWalk(Traversal):
         else:
             rows = yield from self._list(page, found.first_gone, found.last_gone)
             self._missed([row.identity for row in rows])
-            chosen = self.chosen(rows)
-            if len(chosen) < found.expired and chosen:
-                upto = chosen[-1].key
+            chosen, passed = self.chosen(rows)
+            if 0 < passed < found.expired:
+                upto = rows[passed - 1].key
                 exact = yield from boundary(self, replace(page, upto=upto), self.sizes.keys)
                 found = replace(exact, last=upto, filled=True)
             if chosen:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from ..capabilities import Capabilities
 from ..engine.checkpoint import Entry
 from ..engine.prune import Further
-from ..engine.receipt import SweepReceipt
+from ..engine.receipt import ClosureReceipt, SweepReceipt
 from ..plan.model import FurtherPlan, Plan, RulePlan
 from ..policy.models import Policy
 from ..schema.model import Schema
+from .closure import ClosureWalk
+from .closure_plan import ClosurePlan, compile_closure, memory_rules
 from .sweep import SweepWalk
 from .sweep_plan import SweepPlan, compile_sweep
 
@@ -24,7 +27,10 @@ def compile_further(policy: Policy, schema: Schema, host: Capabilities) -> tuple
     Raises:
         PolicyError, Refused: see `compile_sweep` and `compile_closure`.
     """
-    return (), [compile_sweep(sweep, policy, schema, host) for sweep in policy.sweeps if sweep.enabled]
+    closures = [closure for closure in policy.closures if closure.enabled]
+    implied = [rule for closure in closures for rule in memory_rules(closure, policy, schema, host)]
+    sweeps = [compile_sweep(sweep, policy, schema, host) for sweep in policy.sweeps if sweep.enabled]
+    return implied, [*sweeps, *(compile_closure(closure, policy, schema, host) for closure in closures)]
 
 
 @dataclass(slots=True)
@@ -42,20 +48,31 @@ class Works:
     skip: frozenset[str] = frozenset()
     allow_mass: frozenset[str] = frozenset()
     _sweeps: list[SweepWalk] = field(default_factory=list[SweepWalk])
+    _closures: list[ClosureWalk] = field(default_factory=list[ClosureWalk])
 
     def further(self) -> list[Further]:
         """What takes turns with the rules."""
 
-        def starting(plan: SweepPlan) -> Further:
-            def start(entry: Entry | None) -> SweepWalk:
-                walk = SweepWalk.of(plan, entry, self.now_ms, self.skip, plan.name in self.allow_mass)
-                self._sweeps.append(walk)
-                return walk
+        found: list[Further] = []
+        for plan in self.plan.further:
+            if isinstance(plan, SweepPlan):
+                found.append((plan, partial(self._sweep, plan)))
+            elif isinstance(plan, ClosurePlan):
+                found.append((plan, partial(self._closure, plan)))
+        return found
 
-            return plan, start
+    def _sweep(self, plan: SweepPlan, entry: Entry | None) -> SweepWalk:
+        self._sweeps.append(SweepWalk.of(plan, entry, self.now_ms, self.skip, plan.name in self.allow_mass))
+        return self._sweeps[-1]
 
-        return [starting(one) for one in self.plan.further if isinstance(one, SweepPlan)]
+    def _closure(self, plan: ClosurePlan, entry: Entry | None) -> ClosureWalk:
+        self._closures.append(ClosureWalk.of(plan, entry, self.now_ms))
+        return self._closures[-1]
 
     def sweeps(self) -> list[SweepReceipt]:
         """What each sweep did so far."""
         return [walk.report() for walk in self._sweeps]
+
+    def closures(self) -> list[ClosureReceipt]:
+        """What each closure did so far."""
+        return [walk.report() for walk in self._closures]

@@ -7,6 +7,7 @@ from typing import Any
 
 from ..engine.preview import Preview, RulePreview
 from ..plan.model import Plan, RulePlan
+from .further import further_data, further_lines
 from .words import counted, listed, number
 
 __all__ = ["plan_data", "plan_text"]
@@ -26,6 +27,9 @@ def plan_text(plan: Plan, preview: Preview, limit: int | None, *, statements: bo
 def _lines(plan: Plan, preview: Preview, limit: int | None, statements: bool) -> Iterator[str]:
     for rule, count in zip(plan.rules, preview.rules, strict=True):
         yield from _rule_lines(rule, count, statements)
+        yield ""
+    for one in plan.further:
+        yield from further_lines(one, statements)
         yield ""
     yield _total(plan, preview, limit)
     for warning in plan.warnings:
@@ -106,6 +110,8 @@ def plan_data(plan: Plan, preview: Preview, limit: int | None) -> dict[str, Any]
         "passes": preview.passes,
         "whole": preview.whole,
         "rules": [_rule_data(rule, count) for rule, count in zip(plan.rules, preview.rules, strict=True)],
+        "sweeps": [further_data(one) for one in plan.further if one.section == "sweeps"],
+        "closures": [further_data(one) for one in plan.further if one.section == "closures"],
         "warnings": list(plan.warnings),
     }
 

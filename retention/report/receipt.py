@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ..engine.receipt import Receipt, RuleReceipt
@@ -43,12 +44,20 @@ def summary(receipt: Receipt, verb: str = "deleted") -> str:
     """The receipt in one line: `done: 66,469 rows deleted by 5 rules in 4.11 s, 435 statements`."""
     why = _WHY[receipt.why]
     ending = f"{receipt.outcome} ({why})" if why else receipt.outcome
+    return f"{ending}: {', '.join(_done(receipt, verb))} in {seconds(receipt.elapsed_s)}, {counted(receipt.statements.total, 'statement')}"
+
+
+def _done(receipt: Receipt, verb: str) -> Iterator[str]:
+    """`40 rows deleted by 2 rules`, `65 rows ended by 2 sweeps`, and so on."""
     side = sum(rule.side_changes for rule in receipt.rules)
     also = f" and {counted(side, 'other change')}" if side else ""
-    return (
-        f"{ending}: {counted(receipt.deleted, 'row')} {verb}{also} by {counted(len(receipt.rules), 'rule')} "
-        f"in {seconds(receipt.elapsed_s)}, {counted(receipt.statements.total, 'statement')}"
-    )
+    if receipt.rules or not (receipt.sweeps or receipt.closures):
+        yield f"{counted(receipt.deleted, 'row')} {verb}{also} by {counted(len(receipt.rules), 'rule')}"
+    if receipt.sweeps:
+        yield f"{counted(sum(sweep.ended for sweep in receipt.sweeps), 'row')} ended by {counted(len(receipt.sweeps), 'sweep')}"
+    if receipt.closures:
+        closed = sum(closure.closed for closure in receipt.closures)
+        yield f"{counted(closed, 'unit')} deleted by {counted(len(receipt.closures), 'closure')}"
 
 
 def problem(receipt: Receipt) -> str | None:
@@ -57,8 +66,11 @@ def problem(receipt: Receipt) -> str | None:
         return None
     if receipt.outcome == "failed":
         errors = [f'rule "{rule.rule}": {rule.error}' for rule in receipt.rules if rule.error]
+        others = [f'sweep "{sweep.sweep}": {sweep.error}' for sweep in receipt.sweeps if sweep.error]
+        others += [f'closure "{closure.closure}": {closure.error}' for closure in receipt.closures if closure.error]
+        errors += others
         if errors:
-            more = f" (and {counted(len(errors) - 1, 'more rule')})" if len(errors) > 1 else ""
+            more = f" (and {counted(len(errors) - 1, 'more rule') if not others else f'{len(errors) - 1} more'})" if len(errors) > 1 else ""
             return errors[0] + more
     return receipt.warnings[-1] if receipt.warnings else _WHY[receipt.why]
 

@@ -226,7 +226,7 @@ class Session:
             why: Why = "lease" if isinstance(error, Fenced) else "locked" if error.kind == "busy" else "error"
             _end(receipt, "busy" if error.retryable or why == "lease" else "failed", why, str(error))
         if works is not None:
-            receipt.sweeps = works.sweeps()
+            receipt.sweeps, receipt.closures = works.sweeps(), works.closures()
         _charge(counted, budget)
         for sink in self.sinks.values():
             sink.close()

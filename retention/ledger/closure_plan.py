@@ -1,0 +1,182 @@
+"""A closure, compiled against the schema: pure, no database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ..capabilities import Capabilities
+from ..errors import PolicyError, Refused
+from ..plan.family import changed, identity
+from ..plan.model import FurtherPlan, RulePlan
+from ..plan.names import found_column, found_table, prunable
+from ..plan.rules import compile_rule
+from ..policy.closure_models import Closure, Member, tied
+from ..policy.conditions import check_names, parse_condition
+from ..policy.models import Policy, Rule
+from ..schema.model import Schema, Table, fold
+from ..statements.condition import Condition, Shape
+from ..statements.pages import PageSQL, Range
+from ..steps import Batch, Statement, Value
+from .closure_sql import ALIASES, REASONS, ClosureSQL, Held
+from .log_schema import check
+from .sql import Params
+from .sweep_plan import FILE_TARGET, READS, REMOTE_TARGET, digest_of, found_key, whole_walk
+
+__all__ = ["ClosurePlan", "compile_closure", "memory_rules"]
+
+
+@dataclass(frozen=True, slots=True)
+class ClosurePlan(FurtherPlan):
+    """One enabled closure, compiled.
+
+    Attributes:
+        sql: its statements.
+        batch: units that one write deletes. max_batches: writes of one run.
+        write_cost: statements of one write, BEGIN and COMMIT included.
+    """
+
+    section: ClassVar[str] = "closures"
+
+    sql: ClosureSQL | None = None
+    batch: int = 50
+    max_batches: int = 100
+    write_cost: int = 0
+
+    @property
+    def statements(self) -> ClosureSQL:
+        assert self.sql is not None
+        return self.sql
+
+    @property
+    def never(self) -> bool:
+        return False
+
+    @property
+    def page_cost(self) -> int:
+        return READS + self.write_cost
+
+    def cutoffs(self, now_ms: int) -> tuple[Value, ...]:
+        """What the condition's parameters are bound to."""
+        p = Params()
+        self.statements.condition(p, now_ms)
+        return p.statement("").params
+
+    def samples(self, now_ms: int) -> list[tuple[str, Statement]]:
+        pages, values = self.pages, self.cutoffs(now_ms)
+        key = (0,) if pages.walk.integers else ("",)
+        page = Range(after=key, upto=key)
+        reads = [
+            ("high-water", pages.high()),
+            ("boundary", pages.boundary(page, self.max_keys, values)),
+            ("due units", pages.due(page, self.batch, values, (self.statements.size(),))),
+        ]
+        return reads + [(label, s) for label, s in self.statements.write([("",)], now_ms).items() if not label.startswith("changes")]
+
+
+def compile_closure(closure: Closure, policy: Policy, schema: Schema, host: Capabilities) -> ClosurePlan:
+    """The plan of one closure, without what only the database can say.
+
+    Raises:
+        PolicyError: a name that is not there.
+        Refused: a table without a key; a member that reads what has gone before it; a hold that the unit would pass by.
+    """
+    where = f'closure "{closure.name}"'
+    table = found_table(schema, closure.table, where)
+    prunable(table, where)
+    members = tuple(_members(closure, schema, table, where))
+    closure = closure.model_copy(update={"table": table.name, "members": members})
+    for age in closure.age:
+        for column in age.columns:
+            found_column(table, column, where, "age column")
+    if closure.lease is not None:
+        found_column(table, closure.lease.until, where, "lease column")
+    reads = set(check_names(parse_condition(closure.terminal, table.name, f"{where}: terminal"), schema, table).tables)
+    reads |= {member.table for member in members}
+    events = policy.events if closure.acked else None
+    if events is not None and events.cursors is not None:
+        check(events, schema)
+        reads |= {events.table, events.cursors.table}
+    going = [table.name, *(member.table for member in members if not member.memory)]
+    touched = {event for one in going for event in changed(schema, one, policy.foreign_keys == "on")}
+    holds = tuple(_holds(policy, closure, schema, {t for t, _ in touched}, where))
+    identities = {name: identity(found) for name in going if (found := schema.table(name)) is not None}
+    sql = ClosureSQL(closure, found_key(table, closure.key, where), identities, holds, events, policy.limits.rows_changed)
+    walk, why = whole_walk(table, where)
+    p = Params()
+    text = sql.condition(p, 0)
+    max_changes = policy.limits.rows_changed if host.transactions else None
+    return ClosurePlan(
+        name=closure.name,
+        table=table.name,
+        shape=Shape(table.name, closure.keep),
+        pages=PageSQL(table.name, walk, Condition(text, (), REASONS, len(p.statement("").params)), identity=(sql.key,)),
+        why_walk=why,
+        max_keys=policy.limits.page_rows,
+        max_writes=closure.batch,
+        target=REMOTE_TARGET if host.remote else FILE_TARGET,
+        max_changes=max_changes,
+        digest=digest_of(closure, [[hold.table, hold.where] for hold in policy.holds]),
+        reads=frozenset(reads),
+        feeds=frozenset(t for t, _ in touched),
+        alters=frozenset(t for t, kind in touched if kind != "DELETE"),
+        aliases=ALIASES if events is not None else frozenset(),
+        sql=sql,
+        batch=closure.batch,
+        max_batches=closure.max_batches,
+        write_cost=host.cost(Batch(tuple(sql.write([("",)], 0).values()), writes=True, max_changes=max_changes)),
+    )
+
+
+def memory_rules(closure: Closure, policy: Policy, schema: Schema, host: Capabilities) -> list[RulePlan]:
+    """Rules for members that stay when their unit goes, and that have a keep of their own: they go once their parent has gone."""
+    rules: list[RulePlan] = []
+    for member in closure.members:
+        if not member.memory or member.keep == "forever":
+            continue
+        closed = "" if member.open is None else f" AND ({member.open}) IS NOT TRUE"
+        only = f"NOT {tied(member.on, closure.table)}{closed}"
+        rule = Rule(name=f"{closure.name}.{member.table}", table=member.table, keep=member.keep, age=member.age, only=only)
+        rules.append(compile_rule(rule, policy, schema, host))
+    return rules
+
+
+def _members(closure: Closure, schema: Schema, parent: Table, where: str) -> Iterator[Member]:
+    """The members with their tables as the schema spells them."""
+    gone: list[str] = []
+    for place, member in enumerate(closure.members):
+        here = f"{where}: members[{place}]"
+        found = found_table(schema, member.table, here)
+        prunable(found, here)
+        read = check_names(parse_condition(tied(member.on, parent.name), found.name, f"{here}: on"), schema, found).tables
+        if member.open is not None:
+            check_names(parse_condition(member.open, found.name, f"{here}: open"), schema, found)
+        if fold(found.name) in gone:
+            raise PolicyError(f"{here}: {found.name!r} is a member already; join both by OR in one `on`.")
+        early = sorted(set(map(fold, read)) & set(gone))
+        if early:
+            raise Refused(
+                f"{here}: on reads {early[0]!r}, whose rows of the unit have gone by then; put {found.name!r} before it.", "policy"
+            )
+        if not member.memory:
+            gone.append(fold(found.name))
+        yield member.model_copy(update={"table": found.name})
+
+
+def _holds(policy: Policy, closure: Closure, schema: Schema, touched: set[str], where: str) -> Iterator[Held]:
+    """Holds on the parent and on the members that go. A hold elsewhere, that a cascade or a trigger would pass by, is refused."""
+    members = {fold(member.table): member for member in closure.members}
+    for place, hold in enumerate(policy.holds):
+        held = found_table(schema, hold.table, f"holds[{place}]")
+        check_names(parse_condition(hold.where, held.name, f"holds[{place}]: where"), schema, held)
+        if held.name == closure.table:
+            yield Held(hold.where)
+        elif fold(held.name) in members:
+            yield Held(hold.where, members[fold(held.name)])
+        elif held.name in touched:
+            raise Refused(
+                f"{where}: a held row of {held.name!r} could go or change with a unit by a cascade or a trigger, which the hold does not "
+                f"see; make {held.name!r} a member.",
+                "policy",
+            )
