@@ -226,8 +226,10 @@ def _refused(state: Drain, error: HostError, listed: Sequence[Key], load: int, c
         state.fewer = len(listed) // 2
         return False
     elif error.kind in ("constraint", "too_many_changes"):
-        if counted.first and not state.insists:
-            # All at once it cannot go, but perhaps row by row: RESTRICT among siblings, triggers that change much.
+        if counted.first and not state.insists and (error.kind == "too_many_changes" or state.sql.loops):
+            # All at once it cannot go, but perhaps in pages: RESTRICT among siblings, triggers that change much. A run that ends here
+            # makes the next one go in pages by the size that it stores.
+            state.sizes.failed(load)
             state.paged, state.insists = listed[0], True
             return False
         _blocked(state, error)
@@ -335,7 +337,10 @@ def _delete(state: Drain, path: Path, chain: Sequence[Key], rows: Sequence[Key],
             if changes:
                 receipt.drained[table] = receipt.drained.get(table, 0) + changes
         else:
-            receipt.deleted += changes
+            # The fence has seen them all: what a cascade took before the delete came to it is gone as well.
+            before = len(rows) - changes if sql.circular else 0
+            receipt.deleted += changes + before
+            receipt.side_changes -= min(before, receipt.side_changes)
         state.deleted_now += changes
         _side(state, result, changes)
     if path:

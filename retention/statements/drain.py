@@ -129,6 +129,16 @@ class DrainSQL:
         """Keys by which the rule's table refers to itself."""
         return self.root.backs
 
+    @property
+    def loops(self) -> bool:
+        """Whether a key below the rule's table leads back to one on the way."""
+        return any(node.backs for place, node in nodes(self.root) if place)
+
+    @property
+    def circular(self) -> bool:
+        """Whether a row of the rule's table may go by the cascade of a row below it, before it is deleted by name."""
+        return any(back.cascades and back.level == 0 for place, node in nodes(self.root) if place for back in node.backs)
+
     # --- reading
 
     def sizes(self, path: Path, rows: Rows, most: int) -> Statement:
