@@ -267,14 +267,13 @@ def _page(state: Drain, parent: Key, counted: Counted) -> Pages:
     if state.paged != parent:
         _left(state)
         state.paged = parent
-    sql, most, path, chain = state.sql, state.most, (), [parent]
+    sql, most, chain = state.sql, state.most, [parent]
+    path: Path = ()
     while True:
-        path = (*path, counted.first[0])
-        (result,) = yield from ask(state, Batch((sql.children(path, chain[-1], min(most, state.fewer_below or most)),)))
-        rows = [sql.read_key(row) for row in result.rows]
+        path, rows = yield from _next_rows(state, path, chain[-1], counted.first if sql.loops else counted.first[:1])
         if not rows:
-            if any(back.table == sql.node(path).table for back in sql.node(path).backs):
-                # Rows that refer to each other in a circle, or to which rows outside the family refer.
+            if sql.loops:
+                # Too many rows that refer to each other in a circle, or to which rows outside the family refer.
                 state.receipt.referenced += 1
                 _left(state, kept=True)
             return
@@ -293,6 +292,20 @@ def _page(state: Drain, parent: Key, counted: Counted) -> Pages:
         error = HostError(f"a trigger of {sql.node(path).table} keeps its rows", "constraint")
         _blocked(state, error)
         _left(state, kept=True)
+
+
+def _next_rows(
+    state: Drain, path: Path, parent: Key, edges: Sequence[int]
+) -> Generator[Step, list[Result] | None, tuple[Path, list[Key]]]:
+    """The first rows below a row, and where they stand."""
+    most = min(state.most, state.fewer_below or state.most)
+    below = path
+    for edge in edges:
+        below = (*path, edge)
+        (result,) = yield from ask(state, Batch((state.sql.children(below, parent, most),)))
+        if result.rows:
+            return below, [state.sql.read_key(row) for row in result.rows]
+    return below, []
 
 
 def _refused_below(state: Drain, error: HostError, rows: Sequence[Key], load: int) -> None:
@@ -322,14 +335,14 @@ def _refused_below(state: Drain, error: HostError, rows: Sequence[Key], load: in
 def _delete(state: Drain, path: Path, chain: Sequence[Key], rows: Sequence[Key], load: int, *, limited: bool) -> Passed:
     """Delete listed rows and their families in one batch. Returns how many of the listed rows themselves went."""
     rule, sql, receipt = state.rule, state.sql, state.receipt
-    climb = [] if path else sql.climb(rows)
+    before, climb = sql.before(path), [] if path else sql.climb(rows)
     deletes = sql.deletes(path, rows)
     asked = [_CHANGES] if rule.asks_changes else []
-    statements = [sql.fence(path, chain, rows, state.most, state.cutoffs), *climb]
+    statements = [*before, sql.fence(path, chain, rows, state.most, state.cutoffs), *climb]
     for _, statement in deletes:
         statements += [statement, *asked]
     results = yield from ask(state, Batch(tuple(statements), writes=True, max_changes=rule.max_changes))
-    head, step, changes = 1 + len(climb), 1 + len(asked), 0
+    head, step, changes = len(before) + 1 + len(climb), 1 + len(asked), 0
     for (table, _), place in zip(deletes, range(head, len(results), step), strict=True):
         result = results[place]
         changes = int(results[place + 1].rows[0][0] or 0) if asked else (result.changes or 0)  # type: ignore[arg-type]
@@ -338,15 +351,15 @@ def _delete(state: Drain, path: Path, chain: Sequence[Key], rows: Sequence[Key],
                 receipt.drained[table] = receipt.drained.get(table, 0) + changes
         else:
             # The fence has seen them all: what a cascade took before the delete came to it is gone as well.
-            before = len(rows) - changes if sql.circular else 0
-            receipt.deleted += changes + before
-            receipt.side_changes -= min(before, receipt.side_changes)
+            cascaded = len(rows) - changes if sql.circular else 0
+            receipt.deleted += changes + cascaded
+            receipt.side_changes -= min(cascaded, receipt.side_changes)
         state.deleted_now += changes
         _side(state, result, changes)
     if path:
         state.paged_rows += state.deleted_now
     gone = set(rows)
-    up = dict.fromkeys(sql.read_key(row) for result in results[1:head] for row in result.rows)
+    up = dict.fromkeys(sql.read_key(row) for result in results[head - len(climb) : head] for row in result.rows)
     state.waiting += tuple(row for row in up if row not in gone and row not in state.waiting)
     state.sizes.wrote(load, results[0].seconds, limited=limited)
     if path:

@@ -122,7 +122,7 @@ def holds_below(root: Node, schema: Schema, held: Table, condition: Condition, r
 
 def drain_cost(drain: DrainSQL, host: Capabilities) -> int:
     """Statements of the dearest batch: the fence, what the rows refer to, a delete for each place."""
-    statements = 1 + len(drain.climbs) + len(list(nodes(drain.root))) * (1 if host.exact_changes else 2)
+    statements = len(drain.before(())) + 1 + len(drain.climbs) + len(list(nodes(drain.root))) * (1 if host.exact_changes else 2)
     most = 1 if host.transactions else None
     return host.cost(Batch((Statement(""),) * statements, writes=True, max_changes=most))
 

@@ -108,9 +108,9 @@ class DrainSQL:
     condition: Condition
 
     @property
-    def depth(self) -> int:
-        """Levels below the rule's table."""
-        return max(len(path) for path, _ in nodes(self.root))
+    def descent(self) -> int:
+        """Reads on the way down to a list that fits, at most: at each level the next rows, and the sizes of their families."""
+        return _descent(self.root, self.loops)
 
     def node(self, path: Path) -> Node:
         """The table at a place."""
@@ -168,14 +168,14 @@ class DrainSQL:
         return Counted(tuple(totals[:known]), tuple(sorted(first)))
 
     def children(self, path: Path, parent: Key, most: int) -> Statement:
-        """Name the next rows at a place under one row above it; of rows that refer to each other, those to which none refers."""
+        """Name the next rows at a place under one row above it: those to which no key that leads back refers. Others go last, with it."""
         return Statement(self._children(path), (_listed([parent]), most))
 
     @lru_cache(maxsize=64)  # noqa: B019
     def _children(self, path: Path) -> str:
         above, edge = self._last(path)
         child = edge.node
-        leaf = [_refers(back, child) for back in child.backs if back.table == child.table]
+        leaf = [_unreferred(back, child) for back in child.backs]
         source = _below(above, path[-1:], child.identity)
         return f"SELECT {_shown(child.identity)} FROM ({source}{' WHERE ' + ' AND '.join(leaf) if leaf else ''} LIMIT ?2)"
 
@@ -198,6 +198,13 @@ class DrainSQL:
         return tuple(arrived(values[i], values[i + 1]) for i in range(0, len(values), 2))
 
     # --- writing
+
+    def before(self, path: Path) -> list[Statement]:
+        """What a batch begins with: where rows refer to each other in a circle, their keys are checked at the commit, when all are gone.
+
+        It holds for one transaction (sqlite.org/pragma.html#pragma_defer_foreign_keys); D1 and libSQL take it in a batch.
+        """
+        return [] if path or not self.loops else [Statement("PRAGMA defer_foreign_keys = 1")]
 
     def fence(self, path: Path, chain: Rows, rows: Rows, most: int, cutoffs: tuple[Value, ...]) -> Statement:
         """Fail the batch unless listed rows and their families may go.
@@ -356,10 +363,18 @@ def _joined(pairs: tuple[tuple[str, str], ...], parent: str, child: str) -> list
     return [f"{column(parent, theirs)} = {column(child, own)}" for own, theirs in pairs]
 
 
-def _refers(back: Back, node: Node) -> str:
-    """A term: no other row of its own table refers to `r`."""
-    itself = " AND ".join(f"{column('b', c)} IS {column('r', c)}" for c in node.identity)
-    terms = [*_joined(back.pairs, "r", "b"), f"NOT ({itself})"]
+def _descent(node: Node, all_edges: bool) -> int:
+    if not node.edges:
+        return 0
+    return (len(node.edges) if all_edges else 1) + max(bool(edge.node.edges) + _descent(edge.node, all_edges) for edge in node.edges)
+
+
+def _unreferred(back: Back, node: Node) -> str:
+    """A term: no row refers to `r` by a key that leads back, but for itself."""
+    terms = _joined(back.pairs, "r", "b")
+    if back.table == node.table:
+        itself = [f"{column('b', c)} IS {column('r', c)}" for c in node.identity]
+        terms.append(f"NOT ({' AND '.join(itself)})")
     return f"NOT EXISTS (SELECT 1 FROM {name(back.table)} AS b WHERE {' AND '.join(terms)})"
 
 
