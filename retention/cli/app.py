@@ -33,6 +33,8 @@ Output = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Th
 Exact = Annotated[bool, typer.Option("--exact", help="Run the policy on a private copy of the file, and show what it deleted there.")]
 Statements = Annotated[int | None, typer.Option("--statements", min=1, metavar="N", help="Most statements of one pass.")]
 Deadline = Annotated[str | None, typer.Option("--deadline", metavar="SPAN", help="Most time of the whole command, such as 10s.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and what stands in the way; write nothing.")]
+AllowLong = Annotated[bool, typer.Option("--allow-long", help="Also make indexes over more than index_rows rows, whatever it takes.")]
 UntilDone = Annotated[bool, typer.Option("--until-done", help="Repeat passes until nothing is left to do.")]
 Skip = Annotated[list[str] | None, typer.Option("--skip", metavar="ID|@FILE", help="Rows to leave alone, by key; @FILE has one a line.")]
 AllowMass = Annotated[list[str] | None, typer.Option("--allow-mass", metavar="NAME", help="A sweep that may end most of what is live.")]
@@ -123,6 +125,27 @@ def sweep(
 
         chosen = chosen_policy(policy, preset)
         raise typer.Exit(sweep(db, chosen, state, skip or [], allow_mass or [], statements, deadline, now, json, debug))
+
+
+@app.command()
+def migrate(
+    db: Database,
+    policy: PolicyFile = None,
+    preset: PresetName = None,
+    state: StateFile = None,
+    statements: Statements = None,
+    deadline: Deadline = None,
+    dry_run: DryRun = False,
+    allow_long: AllowLong = False,
+    json: AsJson = False,
+    debug: Debug = False,
+) -> None:
+    """Make what the policy's [[migrations]] lack: tables, columns, values, indexes. Nothing is dropped or rebuilt."""
+    with ending(debug):
+        from .migrate import migrate
+        from .policies import chosen_policy
+
+        raise typer.Exit(migrate(db, chosen_policy(policy, preset), state, statements, deadline, dry_run, allow_long, json, debug))
 
 
 @app.command()

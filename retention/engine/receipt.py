@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from .budget import Why
 
-__all__ = ["EXIT_STATUS", "ClosureReceipt", "Outcome", "Receipt", "RuleReceipt", "Statements", "SweepReceipt"]
+__all__ = ["EXIT_STATUS", "ClosureReceipt", "MigrationReceipt", "Outcome", "Receipt", "RuleReceipt", "Statements", "SweepReceipt"]
 
 Outcome = Literal["done", "more", "busy", "refused", "failed"]
 
@@ -147,6 +147,37 @@ class ClosureReceipt:
 
 
 @dataclass(slots=True)
+class MigrationReceipt:
+    """What became of one step of a migration.
+
+    Attributes:
+        migration, table: the step's name and its table's.
+        does: `create`, `add`, `fill` or `index`.
+        state: `there`: nothing was to do. `made`, `filled`: done by this call. `plain`: an index is there, but duplicates keep it from
+            being unique. `missing`, `open`: to be done (a dry run, or a call that ended before). `refused`: cannot be done.
+        sql: the statements that make it; none for a step that is there already.
+        rows: rows that the statement reads, of which at most `index_rows` + 1 are counted; None where it reads none, or nobody looked.
+        duplicates: up to 5 keys that keep an index from being unique, each with its number of rows.
+        filled: rows that a back-fill has written.
+        finished: nothing is left of the step.
+        note: what a person should know.
+        error: why it cannot be done.
+    """
+
+    migration: str
+    table: str
+    does: Literal["create", "add", "fill", "index"]
+    state: Literal["there", "made", "plain", "filled", "missing", "open", "refused"] = "missing"
+    sql: tuple[str, ...] = ()
+    rows: int | None = None
+    duplicates: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    filled: int = 0
+    finished: bool = False
+    note: str | None = None
+    error: str | None = None
+
+
+@dataclass(slots=True)
 class Statements:
     """Statements sent: `used` by the largest pass, `total` by all passes, `planning` before the first page.
 
@@ -173,6 +204,7 @@ class Receipt:
     rules: list[RuleReceipt] = field(default_factory=list[RuleReceipt])
     sweeps: list[SweepReceipt] = field(default_factory=list[SweepReceipt])
     closures: list[ClosureReceipt] = field(default_factory=list[ClosureReceipt])
+    migrations: list[MigrationReceipt] = field(default_factory=list[MigrationReceipt])
     warnings: list[str] = field(default_factory=list[str])
     version: Literal[1] = 1
 
@@ -188,5 +220,6 @@ class Receipt:
     def to_dict(self) -> dict[str, Any]:
         """The receipt as JSON-ready data, in the documented order of keys."""
         data = asdict(self)
-        order = ("version", "outcome", "why", "now", "elapsed_s", "passes", "statements", "rules", "sweeps", "closures", "warnings")
+        work = ("rules", "sweeps", "closures", "migrations")
+        order = ("version", "outcome", "why", "now", "elapsed_s", "passes", "statements", *work, "warnings")
         return {k: data.pop(k) for k in order} | data

@@ -64,15 +64,18 @@ def _definition(text: str) -> str:
 
 
 def _condition(text: str) -> str:
-    parse_condition(text, "")
+    try:
+        parse_condition(text, "")
+    except PolicyError as error:
+        raise ValueError(str(error).removesuffix(".")) from None
     return text
 
 
 def _problem(path: str, check: Callable[[str], str], text: str) -> Problem | None:
     try:
         check(text)
-    except (ValueError, PolicyError) as error:
-        return Problem((path,), str(error).removesuffix("."))
+    except ValueError as error:
+        return Problem((path,), str(error))
     return None
 
 
@@ -150,7 +153,7 @@ class Fill(Model):
     @classmethod
     def _expressions(cls, value: dict[str, str]) -> dict[str, str]:
         for expression in value.values():
-            parse_condition(f"({_checked(expression)}) IS NULL", "")
+            _condition(f"({_checked(expression)}) IS NULL")
         return value
 
     @field_validator("where")
