@@ -104,8 +104,8 @@ class RulePlan:
     def page_cost(self) -> int:
         """Statements of one page at worst."""
         if self.drain is not None:
-            # The rows, or the ones that waited and then the rows; their families' sizes; at each level down the next rows and theirs.
-            return 2 + bool(self.drain.climbs) + 2 * self.drain.depth + self.delete_cost
+            # The rows, or the ones that waited and then the rows; their families' sizes; the way down to what fits.
+            return 2 + bool(self.drain.climbs) + self.drain.descent + self.delete_cost
         inside = 1 if self.pages.walk.ties else 0
         if self.chunk is not None:
             return 1 + inside + -(-self.max_keys // self.chunk) * self.delete_cost
