@@ -33,8 +33,7 @@ class ListedWalk(Traversal):
     """A traversal whose writes name their rows.
 
     Attributes:
-        most: rows in one write. writes: of this pass, at most `max_batches`.
-        limit: rows in the next write; smaller after a failure.
+        most: rows in one write. max_batches: writes of one pass.
         retried: the rows of a batch that failed, as far as they were not read again; those that are missing then were taken by
             somebody else or, where its outcome is unknown (`unknown`), by that batch.
         due, raced, kept: counts beyond those of the receipt. blocked: keys of rows that cannot be written.
@@ -42,7 +41,6 @@ class ListedWalk(Traversal):
 
     most: int = 100
     max_batches: int = 10
-    limit: int = 0
     retried: list[Key] = field(default_factory=list[Key])
     unknown: bool = False
     due: int = 0
@@ -54,6 +52,11 @@ class ListedWalk(Traversal):
     def capped(self) -> bool:
         """`pages` counts writes: looking on is free."""
         return self.pages >= self.max_batches and not self.done
+
+    @property
+    def limit(self) -> int:
+        """Rows in the next write. It is kept in the checkpoint, so that a run of one write gets past rows that cannot be written."""
+        return min(self.most, self.sizes.writes)
 
     def shown(self) -> tuple[str, ...]:
         """SQL of what the list says of each row beside its key."""
@@ -85,7 +88,6 @@ class ListedWalk(Traversal):
         self.deleted_now = 0
         # Only a page that writes counts against `max_batches`.
         self.pages -= 1
-        self.limit = self.limit or self.most
         if not self.high:
             yield from begin(self)
             if self.done:
@@ -129,7 +131,7 @@ class ListedWalk(Traversal):
         self.raced += len(rows) - wrote
         self.receipt.deleted += wrote
         self.deleted_now += wrote
-        self.limit = min(self.most, self.limit * 2)
+        self.sizes.writes = min(self.most, self.limit * 2)
 
     def _missed(self, listed: Sequence[Key]) -> None:
         """Rows of a batch that failed have been read again, up to the list's end; those that are missing are no longer due."""
@@ -154,7 +156,7 @@ class ListedWalk(Traversal):
         if own or error.applied is None:
             self.retried, self.unknown = [row.identity for row in rows], not own
         if own or error.kind in ("interrupted", "overloaded"):
-            self.limit = max(1, len(rows) // 2)
+            self.sizes.writes = max(1, len(rows) // 2)
         if own:
             return False
         raise error

@@ -49,9 +49,9 @@ def ledger(finished: int, path: str = "") -> apsw.Connection:
             live_slots(),
         )
         # Every fifth stalled slot has one cell that was delivered.
+        live = "FROM schedule_slots WHERE status IN ('pending', 'running')"
         con.execute(
             "INSERT INTO schedule_slot_items (slot_id, target_id, status) "
-            "SELECT id, 'a', iif(id GLOB 'stalled-*[05]', 'submitted', 'selected') FROM schedule_slots WHERE status IN ('pending', 'running') "
-            "UNION ALL SELECT id, 'b', 'pending' FROM schedule_slots WHERE status IN ('pending', 'running')"
+            f"SELECT id, 'a', iif(id GLOB 'stalled-*[05]', 'submitted', 'selected') {live} UNION ALL SELECT id, 'b', 'pending' {live}"
         )
     return con
