@@ -239,8 +239,7 @@ class DrainSQL:
         sizes += [
             f"(SELECT count(*) FROM ({_below(node, place, (), self._list, f'{self._most} + 1')}))" for place, _ in nodes(node) if place
         ]
-        if len(sizes) > 1:
-            checks.append(("grown", f"{' + '.join(sizes)} > {self._most}"))
+        checks.append(("grown", f"{' + '.join(sizes)} > {self._most}"))
         checks += [("referenced", outsider) for outsider in self._outsiders(path)]
         arms = " ".join(f"WHEN {wrong} THEN json_extract('1', {text('fence:' + label)})" for label, wrong in checks)
         return f"SELECT CASE {arms} ELSE 1 END"
