@@ -73,6 +73,11 @@ class RuleReceipt:
         """Rows deleted by name: the rule's own and their families'."""
         return self.deleted + sum(self.drained.values())
 
+    @property
+    def beyond(self) -> int:
+        """What a person did not name: rows of the families below, and what cascades and triggers changed."""
+        return self.side_changes + sum(self.drained.values())
+
 
 @dataclass(slots=True)
 class SweepReceipt:

@@ -36,7 +36,7 @@ _WHY = {
 
 def kept(rule: RuleReceipt) -> dict[str, int]:
     """Rows of a rule that were due, or could not be judged, and stayed, by reason."""
-    reasons = ("undated", "unreadable", "held", "referenced", "changed", "blocked", "too_large", "unconfirmed")
+    reasons = ("undated", "unreadable", "held", "referenced", "changed", "blocked", "too_large", "partial", "unconfirmed")
     return {reason.replace("_", " "): rows for reason in reasons if (rows := getattr(rule, reason))}
 
 
@@ -49,7 +49,7 @@ def summary(receipt: Receipt, verb: str = "deleted") -> str:
 
 def _done(receipt: Receipt, verb: str) -> Iterator[str]:
     """`40 rows deleted by 2 rules`, `65 rows ended by 2 sweeps`, and so on."""
-    side = sum(rule.side_changes for rule in receipt.rules)
+    side = sum(rule.beyond for rule in receipt.rules)
     also = f" and {counted(side, 'other change')}" if side else ""
     if receipt.rules or not (receipt.sweeps or receipt.closures):
         yield f"{counted(receipt.deleted, 'row')} {verb}{also} by {counted(len(receipt.rules), 'rule')}"
@@ -99,6 +99,6 @@ def receipt_table(receipt: Receipt, verb: str = "deleted") -> Table:
     shown.add_column("state")
     for rule in receipt.rules:
         state = "error" if rule.error else "finished" if rule.finished else "more"
-        numbers = (rule.deleted, rule.scanned, rule.pages, rule.side_changes)
+        numbers = (rule.deleted, rule.scanned, rule.pages, rule.beyond)
         shown.add_row(rule.rule, *(number(n) for n in numbers), listed(kept(rule)), state)
     return shown
