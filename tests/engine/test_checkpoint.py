@@ -120,6 +120,14 @@ def test_another_walk_or_policy_begins_anew_but_keeps_the_sizes(walk: str, polic
     assert found.entries["tables"]["a"] == Entry(rows=(700, 300))
 
 
+@pytest.mark.parametrize("version", [0, 2, "1", True, None])
+def test_another_version_is_not_guessed_at(version: Any) -> None:
+    found = Checkpoint.read({"version": version, "next": 1, "tables": {"a": {"cursor": 5, "high": 9}}}, KNOWN)
+    assert not found.entries
+    assert found.turn == 0
+    assert "not valid" in found.warnings[0]
+
+
 def test_what_is_not_ours_is_kept_word_for_word() -> None:
     document = {
         "version": 1,

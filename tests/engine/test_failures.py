@@ -7,7 +7,7 @@ from typing import Any
 
 import apsw
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from retention.engine.traversal import BLOCKED_ROWS
@@ -52,6 +52,7 @@ def left(con: apsw.Connection) -> set[int]:
 @given(
     walks, modes, st.integers(1, 25), st.integers(1, 30), st.frozensets(st.integers(1, 30), max_size=6), st.sampled_from(["ABORT", "FAIL"])
 )
+@example("age", {"chunk": 3}, 25, 8, frozenset({5}), "ABORT")  # the failed chunk begins within an age
 def test_a_row_that_a_trigger_will_not_let_go_is_passed(
     walk: str, mode: Any, page: int, rows: int, vetoed: frozenset[int], action: str
 ) -> None:
@@ -135,6 +136,8 @@ def losing(con: apsw.Connection, plan: dict[int, bool], writes_only: bool = Fals
 
 @settings(max_examples=150, deadline=None)
 @given(walks, modes, st.integers(1, 9), st.integers(1, 25), st.dictionaries(st.integers(1, 12), st.booleans(), max_size=4), st.booleans())
+@example("age", {"chunk": 3}, 5, 5, {1: False}, True)
+@example("age", "range", 3, 3, {1: False}, True)
 def test_lost_answers_lose_no_row_and_count_none_twice(
     walk: str, mode: Any, page: int, rows: int, lost: dict[int, bool], writes_only: bool
 ) -> None:
