@@ -63,7 +63,6 @@ class ClosureWalk(ListedWalk):
             if room < 0:
                 if place:
                     return rows[:place], place
-                self.due += 1
                 self._keep_too_large(row)
                 return [], 1
         return rows, len(rows)
@@ -106,7 +105,7 @@ class ClosureWalk(ListedWalk):
             closure=self._plan.name,
             table=self._plan.table,
             visited=receipt.scanned,
-            due=self.due,
+            due=self.due + len(self.too_large),
             closed=self.closed,
             members=dict(self.members),
             raced=self.raced,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import ClassVar
 
 from ..capabilities import Capabilities
@@ -121,7 +122,8 @@ def compile_closure(closure: Closure, policy: Policy, schema: Schema, host: Capa
         reads=frozenset(reads),
         feeds=frozenset(t for t, _ in touched),
         alters=frozenset(t for t, kind in touched if kind != "DELETE"),
-        aliases=ALIASES if events is not None else frozenset(),
+        # The consumers' names are found at one end of the places' own key, which SQLite calls a scan.
+        aliases=ALIASES | {events.cursors.table} if events is not None and events.cursors is not None else frozenset(),
         sql=sql,
         batch=closure.batch,
         max_batches=closure.max_batches,
@@ -137,7 +139,8 @@ def memory_rules(closure: Closure, policy: Policy, schema: Schema, host: Capabil
             continue
         closed = "" if member.open is None else f" AND ({member.open}) IS NOT TRUE"
         only = f"NOT {tied(member.on, closure.table)}{closed}"
-        rule = Rule(name=f"{closure.name}.{member.table}", table=member.table, keep=member.keep, age=member.age, only=only)
+        keep = timedelta(milliseconds=member.keep)
+        rule = Rule(name=f"{closure.name}.{member.table}", table=member.table, keep=keep, age=member.age, only=only)  # type: ignore[arg-type]
         rules.append(compile_rule(rule, policy, schema, host))
     return rules
 

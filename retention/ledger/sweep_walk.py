@@ -36,17 +36,21 @@ class ListedWalk(Traversal):
         most: rows in one write. max_batches: writes of one pass.
         retried: the rows of a batch that failed, as far as they were not read again; those that are missing then were taken by
             somebody else or, where its outcome is unknown (`unknown`), by that batch.
-        due, raced, kept: counts beyond those of the receipt. blocked: keys of rows that cannot be written.
+        raced, kept: counts beyond those of the receipt. blocked: keys of rows that cannot be written.
     """
 
     most: int = 100
     max_batches: int = 10
     retried: list[Key] = field(default_factory=list[Key])
     unknown: bool = False
-    due: int = 0
     raced: int = 0
     kept: dict[str, int] = field(default_factory=dict[str, int])
     blocked: list[str] = field(default_factory=list[str])
+
+    @property
+    def due(self) -> int:
+        """Rows that had to be written, whatever became of them."""
+        return self.receipt.deleted + self.raced + self.receipt.unconfirmed + len(self.blocked)
 
     @property
     def capped(self) -> bool:
@@ -127,7 +131,6 @@ class ListedWalk(Traversal):
         batch = Batch(tuple(self.statements(rows)), writes=True, max_changes=self.rule.max_changes)
         results = yield from ask(self, batch)
         wrote = self.written(rows, results)
-        self.due += len(rows)
         self.raced += len(rows) - wrote
         self.receipt.deleted += wrote
         self.deleted_now += wrote
@@ -139,7 +142,6 @@ class ListedWalk(Traversal):
         end = max((i + 1 for i, key in enumerate(self.retried) if key in again), default=0) if full else len(self.retried)
         gone = sum(key not in again for key in self.retried[:end])
         self.retried = self.retried[end:]
-        self.due += gone
         if self.unknown:
             self.receipt.unconfirmed += gone
             self.deleted_now += gone
@@ -150,7 +152,6 @@ class ListedWalk(Traversal):
         """Deal with a batch that failed: True where its one row is named and passed, False where the page is taken again."""
         own = error.name in _OWN_FENCES if isinstance(error, Fenced) else error.kind in _OWN_FAULT
         if own and len(rows) == 1:
-            self.due += 1
             self.failed(rows[0], error)
             return True
         if own or error.applied is None:

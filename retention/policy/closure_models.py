@@ -126,6 +126,7 @@ def _fault(member: Member, parent: str) -> PolicyError | None:
     if member.table.lower() == parent.lower():
         return PolicyError("ties the table to itself, so that one row would be parent and member; name another table")
     try:
+        parse_condition(member.on, member.table)
         parse_condition(tied(member.on, parent), member.table)
     except PolicyError as error:
         return error
