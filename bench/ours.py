@@ -74,6 +74,14 @@ class Metered:
         return getattr(self.host, "wal_bytes", 0)
 
     @property
+    def pause(self) -> float:
+        return getattr(self.host, "pause", 0.0)
+
+    @property
+    def aim(self) -> float | None:
+        return getattr(self.host, "aim", None)
+
+    @property
     def setup_statements(self) -> int:
         return getattr(self.host, "setup_statements", 0)
 

@@ -39,6 +39,7 @@ class Budget:
         rows_read, rows_written: the host's meters, or infinity; never passed by more than one page.
         used: statements sent so far, planning included.
         now: the monotonic clock, s, when the last step was answered.
+        aim: seconds that a write should take now, where others want the lock; None leaves it to the rule.
         halt: a reason to stop before the next page that only the runner can see (`"wal"`, `"paused"`), or None.
     """
 
@@ -51,6 +52,7 @@ class Budget:
     written: int = 0
     now: float = 0.0
     halt: Why | None = field(default=None)
+    aim: float | None = None
 
     def refuses(self, statements: int) -> Why | None:
         """Why a step of at most so many statements is not admitted, or None where it is."""

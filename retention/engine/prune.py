@@ -143,6 +143,7 @@ class Pruner:
                 return Pass("more", refusal)
             turn, state = self._turn, self._rules[self._turn]
             state.pages += 1
+            state.sizes.target = self.budget.aim or state.rule.target
             fatal: Pass | None = None
             try:
                 yield from state.take_page(self.budget)

@@ -22,8 +22,8 @@ _GROWTH = 4
 _MEMORY = 0.7
 """Weight of what was known before against the latest write: about three writes back still count."""
 
-_LONGEST = 4
-"""A write may take so many times the aim where its fixed part alone fills half of it: cutting it further would only repeat that part."""
+_LONGEST = 2
+"""A write may take so many times the aim where its fixed part alone fills two thirds of it: cutting it further would only repeat that part."""
 
 
 @dataclass(slots=True)
@@ -84,7 +84,7 @@ class Sizes:
             return
         self._line.add(rows, seconds)
         fixed, slope = self._line.parts()
-        aim = min(_LONGEST * self.target, max(self.target, 2 * fixed))
+        aim = min(_LONGEST * self.target, max(self.target, 1.5 * fixed))
         fitting = int((aim - fixed) / slope)
         if fitting < rows:
             self.writes = max(min(FLOOR_ROWS, self.max_writes), min(self.writes, max(fitting, rows // 2)))

@@ -18,6 +18,7 @@ from ..steps import Batch, Result, Statement, Value
 from .sqlite_errors import FAILURES, host_error
 from .sqlite_limits import HAS_PREUPDATE, read_limits
 from .sqlite_locks import LockWait
+from .sqlite_neighbours import AIM_S, Neighbours
 from .sqlite_open import open_file
 from .sqlite_wal import Wal, journal_is_wal
 
@@ -116,6 +117,7 @@ class SQLite:
         self._wait = LockWait(con)
         self._wait.allow(time.monotonic() + self._busy_seconds)
         self._wal = Wal(con, self._wait)
+        self._neighbours = Neighbours(con, self._wait)
         # Loads the schema: a file that is no database, damaged or locked shows here, and no statement is spent on it.
         con.column_metadata("main", "sqlite_schema", "name")
         if con.config(apsw.SQLITE_DBCONFIG_ENABLE_FKEY, int(enforce)) != enforce:
@@ -162,13 +164,18 @@ class SQLite:
 
     @property
     def pause(self) -> float:
-        """Seconds to leave the file alone after a write, or waiting connections may never get in; 0 on a WAL file.
+        """Seconds that the file is to be left alone before our next write, or waiting connections may never get in.
 
         A rollback-journal file is closed to everyone while a write commits, and who waits looks again every 25 ms at the latest
         (`sqliteDefaultBusyCallback` in SQLite's main.c, for the first 178 ms). A shorter gap between two writes is easily missed:
-        measured, readers beside writes in close order waited for 0.5 to 6 s.
+        measured, readers beside writes in close order waited for 0.5 to 6 s. On a WAL file only writers wait, and only if there are any.
         """
-        return 0.0 if journal_is_wal(self._connection) else POLL_SECONDS
+        return self._neighbours.pause(0.0 if journal_is_wal(self._connection) else POLL_SECONDS)
+
+    @property
+    def aim(self) -> float | None:
+        """Seconds that a write should take while others write too; None while nobody does."""
+        return AIM_S if self._neighbours.writing else None
 
     @property
     def wal_bytes(self) -> int:
@@ -201,6 +208,8 @@ class SQLite:
         self._writing = batch.writes
         in_transaction = batch.writes and self._capabilities.cost(batch) > len(batch.statements)
         before = self._connection.total_changes()
+        if batch.writes:
+            self._neighbours.look()
         try:
             answers = self._transaction(batch, stop) if in_transaction else self._autocommit(batch, stop)
         except (*FAILURES, HostError) as error:
@@ -217,7 +226,8 @@ class SQLite:
             self._interrupt_at(math.inf)
         seconds = time.monotonic() - started - (self._wait.seconds - waited)
         if batch.writes:
-            self._wal.tend()
+            self._neighbours.wrote()
+            self._wal.tend(busy=self._neighbours.writing)
         return [Result(a.rows, a.changes, a.total_changes, a.cascaded, seconds=seconds) for a in answers]
 
     def _autocommit(self, batch: Batch, stop: float) -> list[_Answer]:

@@ -17,6 +17,9 @@ __all__ = ["Wal"]
 PASSIVE_FRAMES = 1_000
 """Growth that is worth a checkpoint: SQLite's own default for auto-checkpoint (sqlite.org/wal.html, section 3)."""
 
+BUSY_FRAMES = 250
+"""The same while others write, whose own auto-checkpoint would else copy what we wrote."""
+
 RESTART_FRAMES = 2_000
 """Above this the log has to begin anew: beside a steady writer PASSIVE never catches up, and the log grows past 100 MB."""
 
@@ -55,9 +58,13 @@ class Wal:
             self._frames = frames
         return apsw.SQLITE_OK
 
-    def tend(self) -> None:
-        """Copy what the last writes added, if it is much. To be called between transactions. Never raises for the database."""
-        if self._frames - self._copied < PASSIVE_FRAMES:
+    def tend(self, *, busy: bool = False) -> None:
+        """Copy what the last writes added, if it is much. To be called between transactions. Never raises for the database.
+
+        Args:
+            busy: others write too. Whatever lies uncopied when they pass 1,000 frames, their commit copies: they would wait for our pages.
+        """
+        if self._frames - self._copied < (BUSY_FRAMES if busy else PASSIVE_FRAMES):
             return
         self._copied = self._frames
         now = time.monotonic()

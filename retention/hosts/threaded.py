@@ -44,6 +44,11 @@ class Threaded:
         return getattr(self._host, "wal_bytes", 0)
 
     @property
+    def aim(self) -> float | None:
+        """The wrapped host's, None where it has none."""
+        return getattr(self._host, "aim", None)
+
+    @property
     def pause(self) -> float:
         """The wrapped host's, 0 where it has none."""
         return getattr(self._host, "pause", 0.0)

@@ -64,7 +64,7 @@ def conduct(
     lease: Lease | None = None,
     pause: Callable[[], float] = lambda: 0.0,
 ) -> Conducted[R]:
-    """Drive an engine to its end. `pause` is asked after each write how long others want to be let in, s. Returns what the engine returns; an error that the engine does not handle is raised."""
+    """Drive an engine to its end. `pause` is asked before each write how long others are to be let in, s. Returns what the engine returns; an error that the engine does not handle is raised."""
     answer: list[Result] | None = None
     failure: HostError | None = None
     while True:
@@ -77,9 +77,9 @@ def conduct(
         began = clock()
         try:
             if isinstance(step, Batch):
-                answer = yield from _execute(step, host, budget, clock, lease)
                 if step.writes and (rest := pause()) > 0:
                     yield Sleep(rest)
+                answer = yield from _execute(step, host, budget, clock, lease)
             else:
                 yield step
         except HostError as error:

@@ -226,7 +226,7 @@ class Session:
             why: Why = "lease" if isinstance(error, Fenced) else "locked" if error.kind == "busy" else "error"
             _end(receipt, "busy" if error.retryable or why == "lease" else "failed", why, str(error))
         if works is not None:
-            receipt.sweeps, receipt.closures = works.sweeps(), works.closures()
+            receipt.sweeps, receipt.closures, receipt.events = works.sweeps(), works.closures(), works.events()
         _charge(counted, budget)
         for sink in self.sinks.values():
             sink.close()
@@ -243,6 +243,7 @@ class Session:
         """Reasons to stop that only the runner can see."""
 
         def watch(step: Step, _answer: Sequence[Result] | HostError | None, _seconds: float) -> None:
+            budget.aim = getattr(host, "aim", None)
             if self.stop is not None and self.stop():
                 budget.halt = "paused"
             elif isinstance(step, Batch) and step.writes and getattr(host, "wal_bytes", 0) > self.policy.limits.wal_bytes:

@@ -90,6 +90,9 @@ def _session(
     unknown = sorted(set(allow_mass) - set(names))
     if unknown:
         raise PolicyError(f"no sweep is called {unknown[0]!r}; allow_mass takes the name of one of {', '.join(names)}.")
-    session = Session.start(chosen.model_copy(update={"rules": (), "closures": ()}), limits, now, None, on_step, stop)
+    # The log is written to, and nothing of it goes.
+    events = chosen.events and chosen.events.model_copy(update={"keep": "forever"})
+    alone = chosen.model_copy(update={"rules": (), "closures": (), "events": events})
+    session = Session.start(alone, limits, now, None, on_step, stop)
     session.skip, session.allow_mass, session.turn_key = frozenset(skip), frozenset(allow_mass), TURN
     return session

@@ -11,7 +11,7 @@ import apsw
 import pytest
 
 from retention.errors import HostError
-from retention.hosts import sqlite_locks, sqlite_wal
+from retention.hosts import sqlite, sqlite_locks, sqlite_neighbours, sqlite_wal
 from retention.hosts.sqlite import SQLite
 
 from .databases import create, look, read, traced, write
@@ -209,7 +209,7 @@ def test_no_checkpoint_is_part_of_a_write(tmp_path, small, monkeypatch):
         checkpoint = host._wal._checkpoint
 
         def spy(mode, until):
-            look(path, "INSERT INTO t(a) VALUES (0)")
+            look(path, "BEGIN IMMEDIATE; ROLLBACK")
             modes.append(mode)
             checkpoint(mode, until)
 
@@ -342,7 +342,29 @@ def test_page_sizes(tmp_path, size):
     assert not sqlite_wal.journal_is_wal(apsw.Connection(""))
 
 
-@pytest.mark.parametrize(("journal", "pause"), [("wal", 0.0), ("delete", 0.025)])
-def test_only_a_rollback_journal_asks_for_pauses(tmp_path, journal, pause):
+@pytest.mark.parametrize(("journal", "pause"), [("wal", 0.0), ("delete", sqlite.POLL_SECONDS)])
+def test_a_rollback_journal_is_left_alone_between_writes(tmp_path, journal, pause):
     with SQLite(create(tmp_path / "x.db", journal=journal)) as host:
-        assert host.pause == pause
+        assert host.pause == 0.0
+        host.execute(write("DELETE FROM t WHERE id = 1"))
+        assert (host.pause > 0) == (pause > 0)
+        assert host.pause <= pause
+
+
+@pytest.mark.parametrize("sign", ["another's commit", "a wait"])
+def test_while_others_write_our_writes_are_short_and_apart(tmp_path, sign, monkeypatch):
+    path = create(tmp_path / "x.db")
+    with SQLite(path) as host:
+        host.execute(write("DELETE FROM t WHERE id = 1"))
+        assert (host.aim, host.pause) == (None, 0.0)
+        if sign == "a wait":
+            host._wait.seconds += 0.001
+        else:
+            look(path, "INSERT INTO t(a) VALUES (0)")
+            host.execute(read("SELECT count(*) FROM t"))
+        host.execute(write("DELETE FROM t WHERE id = 2"))
+        assert host.aim == sqlite_neighbours.AIM_S
+        assert 0 < host.pause <= sqlite_neighbours.GAP_S
+        clock = time.monotonic() + sqlite_neighbours.REMEMBERED_S
+        monkeypatch.setattr(time, "monotonic", lambda: clock)
+        assert (host.aim, host.pause) == (None, 0.0)

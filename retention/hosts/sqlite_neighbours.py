@@ -1,0 +1,59 @@
+"""Whether others write to the file, and what they are owed.
+
+Nobody can see who waits for a lock that we hold. What can be seen: that we had to wait, and that the file changed although we did not
+change it. Then writes get shorter, and between two of them the lock is left alone for as long as a waiter sleeps between two looks.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+
+import apsw
+
+from .sqlite_locks import LockWait
+
+__all__ = ["AIM_S", "GAP_S", "Neighbours"]
+
+REMEMBERED_S = 1.0
+"""So long after the last sign of another writer we still make room for one."""
+
+AIM_S = 0.010
+"""Aim for a write while others write. A waiter looks again after 1, 3, 8, 18 and 33 ms (`sqliteDefaultBusyCallback` in SQLite's main.c):
+behind a write of 10 ms it is in by its fourth look."""
+
+GAP_S = 0.010
+"""Between two of our writes then: the sleep between a waiter's third and fourth look, so that one of them falls into the gap."""
+
+
+class Neighbours:
+    """What one connection notices of other writers."""
+
+    def __init__(self, connection: apsw.Connection, wait: LockWait) -> None:
+        self._connection = connection
+        self._wait = wait
+        self._waited = wait.seconds
+        self._version = connection.data_version()
+        self._seen_at = -math.inf
+        self._wrote_at = -math.inf
+
+    @property
+    def writing(self) -> bool:
+        """Whether another connection wrote, or made us wait, a short time ago."""
+        return time.monotonic() - self._seen_at < REMEMBERED_S
+
+    def pause(self, least: float) -> float:
+        """Seconds until our next write may begin: `least` after the last one, and more while others write."""
+        return max(0.0, self._wrote_at + max(least, GAP_S if self.writing else 0.0) - time.monotonic())
+
+    def look(self) -> None:
+        """To be called before a write."""
+        if self._wait.seconds > self._waited or self._connection.data_version() != self._version:
+            self._seen_at = time.monotonic()
+
+    def wrote(self) -> None:
+        """To be called after a write: what has changed until now was us."""
+        if self._wait.seconds > self._waited:
+            self._seen_at = time.monotonic()
+        self._waited, self._version = self._wait.seconds, self._connection.data_version()
+        self._wrote_at = time.monotonic()
