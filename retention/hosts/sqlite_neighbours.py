@@ -33,7 +33,7 @@ class Neighbours:
         self._connection = connection
         self._wait = wait
         self._waited = wait.seconds
-        self._version = connection.data_version()
+        self._version: int | None = None  # before our first write nothing tells whose changes there were
         self._seen_at = -math.inf
         self._wrote_at = -math.inf
 
@@ -48,7 +48,8 @@ class Neighbours:
 
     def look(self) -> None:
         """To be called before a write."""
-        if self._wait.seconds > self._waited or self._connection.data_version() != self._version:
+        changed = self._version is not None and self._connection.data_version() != self._version
+        if changed or self._wait.seconds > self._waited:
             self._seen_at = time.monotonic()
 
     def wrote(self) -> None:

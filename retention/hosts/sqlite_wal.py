@@ -87,8 +87,13 @@ class Wal:
                 return
 
     def _checkpoint(self, mode: int, until: float) -> None:
+        waited = self._wait.seconds
         self._wait.allow(until)
-        self._connection.wal_checkpoint("main", mode)
+        try:
+            self._connection.wal_checkpoint("main", mode)
+        finally:
+            # Readers were waited for, not writers, and no statement was late for it.
+            self._wait.seconds = waited
 
 
 def journal_is_wal(connection: apsw.Connection) -> bool:
