@@ -64,7 +64,10 @@ def conduct(
     lease: Lease | None = None,
     pause: Callable[[], float] = lambda: 0.0,
 ) -> Conducted[R]:
-    """Drive an engine to its end. `pause` is asked before each write how long others are to be let in, s. Returns what the engine returns; an error that the engine does not handle is raised."""
+    """Drive an engine to its end, and return what it returns. An error that it does not handle is raised.
+
+    `pause` is asked before each write how long others are to be let in, s.
+    """
     answer: list[Result] | None = None
     failure: HostError | None = None
     while True:
