@@ -202,6 +202,35 @@ def test_a_parent_that_is_rescued_midway_keeps_what_is_left(rescue: str, left: i
     assert ran.outcome == "done"
 
 
+@pytest.mark.parametrize(
+    "rescue",
+    [
+        "UPDATE post SET thread = 3 WHERE id = 1",
+        "UPDATE mark SET post = 100001 WHERE post = 1",
+        "UPDATE mark SET post = 100001 WHERE post = 1; DELETE FROM post WHERE id = 1",
+    ],
+)
+@pytest.mark.parametrize("write", [1, 2, 3])
+def test_rows_that_get_another_parent_just_before_the_batch_stay(rescue: str, write: int) -> None:
+    """The batch was read for rows two levels down; a link of their way up is no longer there when it starts."""
+    con = thread(1, 40)
+    con.execute("INSERT INTO thread VALUES (3, ?); INSERT INTO post (id, thread) VALUES (100001, 3)", (FRESH,))
+    plan = make(con, policy("thread", limits={"rows_changed": 10}), NOW_MS)
+    writes, kept = 0, -1
+
+    def meddle(con: apsw.Connection, step: Step) -> None:
+        nonlocal writes, kept
+        writes += isinstance(step, Batch) and step.writes
+        if writes == write and kept < 0:
+            con.execute(rescue)
+            kept = con.execute("SELECT count(*) FROM mark").get
+
+    ran = drive(con, plan, NOW_MS, between=meddle, passes=10)
+    assert (ran.outcome, kept) == ("done", 50 - 10 * write)
+    assert con.execute("SELECT count(*) FROM mark").get == kept
+    assert [i for (i,) in con.execute("SELECT id FROM thread")] == [3]
+
+
 def test_children_that_come_midway_go_with_the_others() -> None:
     con = thread(50, 0)
     added = 0
