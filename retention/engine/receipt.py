@@ -7,7 +7,17 @@ from typing import Any, Literal
 
 from .budget import Why
 
-__all__ = ["EXIT_STATUS", "ClosureReceipt", "MigrationReceipt", "Outcome", "Receipt", "RuleReceipt", "Statements", "SweepReceipt"]
+__all__ = [
+    "EXIT_STATUS",
+    "ClosureReceipt",
+    "LogReceipt",
+    "MigrationReceipt",
+    "Outcome",
+    "Receipt",
+    "RuleReceipt",
+    "Statements",
+    "SweepReceipt",
+]
 
 Outcome = Literal["done", "more", "busy", "refused", "failed"]
 
@@ -152,6 +162,33 @@ class ClosureReceipt:
 
 
 @dataclass(slots=True)
+class LogReceipt:
+    """What the retention of the event log did, in events.
+
+    Attributes:
+        table, cutoff: what ran; older events may go.
+        pages: pages whose work is done. scanned: events looked at.
+        deleted: events that are gone.
+        stopped: streams in which events now say that a consumer was given up.
+        unconfirmed: events of pages whose outcome was lost, and that were gone when read again.
+        blocked: pages of one event that a constraint or a trigger would not let go.
+        finished: the whole log has been visited.
+        error: what stopped it, or what blocked its events.
+    """
+
+    table: str
+    cutoff: str
+    pages: int = 0
+    scanned: int = 0
+    deleted: int = 0
+    stopped: list[str] = field(default_factory=list[str])
+    unconfirmed: int = 0
+    blocked: int = 0
+    finished: bool = False
+    error: str | None = None
+
+
+@dataclass(slots=True)
 class MigrationReceipt:
     """What became of one step of a migration.
 
@@ -209,6 +246,7 @@ class Receipt:
     rules: list[RuleReceipt] = field(default_factory=list[RuleReceipt])
     sweeps: list[SweepReceipt] = field(default_factory=list[SweepReceipt])
     closures: list[ClosureReceipt] = field(default_factory=list[ClosureReceipt])
+    events: list[LogReceipt] = field(default_factory=list[LogReceipt])
     migrations: list[MigrationReceipt] = field(default_factory=list[MigrationReceipt])
     warnings: list[str] = field(default_factory=list[str])
     version: Literal[1] = 1
@@ -225,6 +263,6 @@ class Receipt:
     def to_dict(self) -> dict[str, Any]:
         """The receipt as JSON-ready data, in the documented order of keys."""
         data = asdict(self)
-        work = ("rules", "sweeps", "closures", "migrations")
+        work = ("rules", "sweeps", "closures", "events", "migrations")
         order = ("version", "outcome", "why", "now", "elapsed_s", "passes", "statements", *work, "warnings")
         return {k: data.pop(k) for k in order} | data

@@ -8,17 +8,18 @@ the same batch says so in the log before it deletes. A consumer that comes back 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
 from ..policy.ledger_models import Cursors, Events
 from ..statements.quoting import name
-from ..steps import Engine, Statement
+from ..steps import Engine, Result, Statement
 from .consumers import CONSUMERS, acked, common_table, given_up, with_cursors
 from .log import STOPPED, column, consumer_test, kind_test, never_back, stopped_stream, table
 from .sql import Params, ask, unit
 
-__all__ = ["Place", "Pruned", "prune"]
+__all__ = ["Place", "Pruned", "delete_statements", "prune", "read_deleted", "verdict"]
 
 ROWS = 1_000
 """Events looked at in a page (the design's first guess)."""
@@ -97,6 +98,12 @@ def _boundary(log: Events, place: Place, cutoff: int, rows: int) -> Engine[_Edge
 
 
 def _delete(log: Events, after: int | None, upto: int, cutoff: int, now: int) -> Engine[tuple[list[str], int]]:
+    results = yield from ask(*delete_statements(log, after, upto, cutoff, now), writes=True)
+    return read_deleted(results)
+
+
+def delete_statements(log: Events, after: int | None, upto: int, cutoff: int, now: int) -> list[Statement]:
+    """The batch of a page: who is given up, the delete, and how many it took."""
     p = Params()
     cursors = log.cursors
     consumers = f"{common_table(log, cursors, p, now)} " if cursors else ""
@@ -104,10 +111,19 @@ def _delete(log: Events, after: int | None, upto: int, cutoff: int, now: int) ->
     condition = f"({_mortal(log, p, cutoff)}{needed}) IS TRUE"
     span = _range(log, p, after, p(upto))
     delete = p.statement(f"{consumers}DELETE FROM {table(log)} NOT INDEXED WHERE {span} AND {condition}")
-    says = (_say_stopped(log, cursors, after, upto, cutoff, now),) if cursors and log.stopped_after is not None else ()
-    results = yield from ask(*says, delete, Statement("SELECT changes()"), writes=True)
-    said = [str(row[0]) for row in results[0].rows] if says else []
+    says = [_say_stopped(log, cursors, after, upto, cutoff, now)] if cursors and log.stopped_after is not None else []
+    return [*says, delete, Statement("SELECT changes()")]
+
+
+def read_deleted(results: Sequence[Result]) -> tuple[list[str], int]:
+    """What that batch did: the streams in which somebody was given up, and the events deleted."""
+    said = [str(row[0]) for row in results[0].rows] if len(results) > 2 else []
     return said, int(cast(float, results[-1].rows[0][0]))
+
+
+def verdict(log: Events, p: Params, cutoff: int) -> str:
+    """What the age and the kind say of an event: 1 it may go, 0 it is old and stays, NULL it is young."""
+    return f"CASE WHEN {_old(log, p, cutoff)} THEN ({_mortal(log, p, cutoff)}) IS TRUE END"
 
 
 def _range(log: Events, p: Params, after: int | None, upto: str) -> str:

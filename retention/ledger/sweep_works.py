@@ -1,4 +1,4 @@
-"""What a policy's sweeps and closures are to a run: compiled beside the rules, taking turns with them, reporting at the end."""
+"""What a policy's sweeps, closures and log are to a run: compiled beside the rules, taking turns with them, reporting at the end."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from functools import partial
 from ..capabilities import Capabilities
 from ..engine.checkpoint import Entry
 from ..engine.prune import Further
-from ..engine.receipt import ClosureReceipt, SweepReceipt
+from ..engine.receipt import ClosureReceipt, LogReceipt, SweepReceipt
 from ..plan.model import FurtherPlan, Plan, RulePlan
 from ..policy.models import Policy
 from ..schema.model import Schema
 from .closure import ClosureWalk
 from .closure_plan import ClosurePlan, compile_closure, memory_rules
+from .log_walk import LogPlan, LogWalk, compile_log
 from .sweep import SweepWalk
 from .sweep_plan import SweepPlan, compile_sweep
 
@@ -22,20 +23,21 @@ __all__ = ["Works", "compile_further"]
 
 
 def compile_further(policy: Policy, schema: Schema, host: Capabilities) -> tuple[Sequence[RulePlan], Sequence[FurtherPlan]]:
-    """The rules that the policy implies, and its sweeps and closures.
+    """The rules that the policy implies, its sweeps and closures, and the retention of its log.
 
     Raises:
-        PolicyError, Refused: see `compile_sweep` and `compile_closure`.
+        PolicyError, Refused: see `compile_sweep`, `compile_closure` and `compile_log`.
     """
     closures = [closure for closure in policy.closures if closure.enabled]
     implied = [rule for closure in closures for rule in memory_rules(closure, policy, schema, host)]
     sweeps = [compile_sweep(sweep, policy, schema, host) for sweep in policy.sweeps if sweep.enabled]
-    return implied, [*sweeps, *(compile_closure(closure, policy, schema, host) for closure in closures)]
+    closed = [compile_closure(closure, policy, schema, host) for closure in closures]
+    return implied, [*sweeps, *closed, *compile_log(policy, schema, host)]
 
 
 @dataclass(slots=True)
 class Works:
-    """The sweeps and closures of one run.
+    """The sweeps, closures and log of one run.
 
     Attributes:
         plan: with them in it. now_ms: the run's clock.
@@ -49,6 +51,7 @@ class Works:
     allow_mass: frozenset[str] = frozenset()
     _sweeps: list[SweepWalk] = field(default_factory=list[SweepWalk])
     _closures: list[ClosureWalk] = field(default_factory=list[ClosureWalk])
+    _logs: list[LogWalk] = field(default_factory=list[LogWalk])
 
     def further(self) -> list[Further]:
         """What takes turns with the rules."""
@@ -59,6 +62,8 @@ class Works:
                 found.append((plan, partial(self._sweep, plan)))
             elif isinstance(plan, ClosurePlan):
                 found.append((plan, partial(self._closure, plan)))
+            elif isinstance(plan, LogPlan):
+                found.append((plan, partial(self._log, plan)))
         return found
 
     def _sweep(self, plan: SweepPlan, entry: Entry | None) -> SweepWalk:
@@ -69,6 +74,10 @@ class Works:
         self._closures.append(ClosureWalk.of(plan, entry, self.now_ms))
         return self._closures[-1]
 
+    def _log(self, plan: LogPlan, entry: Entry | None) -> LogWalk:
+        self._logs.append(LogWalk.of(plan, entry, self.now_ms))
+        return self._logs[-1]
+
     def sweeps(self) -> list[SweepReceipt]:
         """What each sweep did so far."""
         return [walk.report() for walk in self._sweeps]
@@ -76,3 +85,7 @@ class Works:
     def closures(self) -> list[ClosureReceipt]:
         """What each closure did so far."""
         return [walk.report() for walk in self._closures]
+
+    def events(self) -> list[LogReceipt]:
+        """What the log's retention did so far."""
+        return [walk.report() for walk in self._logs]

@@ -112,6 +112,7 @@ def plan_data(plan: Plan, preview: Preview, limit: int | None) -> dict[str, Any]
         "rules": [_rule_data(rule, count) for rule, count in zip(plan.rules, preview.rules, strict=True)],
         "sweeps": [further_data(one) for one in plan.further if one.section == "sweeps"],
         "closures": [further_data(one) for one in plan.further if one.section == "closures"],
+        "events": [further_data(one) for one in plan.further if one.section == "events"],
         "warnings": list(plan.warnings),
     }
 

@@ -51,13 +51,15 @@ def _done(receipt: Receipt, verb: str) -> Iterator[str]:
     """`40 rows deleted by 2 rules`, `65 rows ended by 2 sweeps`, and so on."""
     side = sum(rule.beyond for rule in receipt.rules)
     also = f" and {counted(side, 'other change')}" if side else ""
-    if receipt.rules or not (receipt.sweeps or receipt.closures):
+    if receipt.rules or not (receipt.sweeps or receipt.closures or receipt.events):
         yield f"{counted(receipt.deleted, 'row')} {verb}{also} by {counted(len(receipt.rules), 'rule')}"
     if receipt.sweeps:
         yield f"{counted(sum(sweep.ended for sweep in receipt.sweeps), 'row')} ended by {counted(len(receipt.sweeps), 'sweep')}"
     if receipt.closures:
         closed = sum(closure.closed for closure in receipt.closures)
         yield f"{counted(closed, 'unit')} deleted by {counted(len(receipt.closures), 'closure')}"
+    for log in receipt.events:
+        yield f"{counted(log.deleted, 'event')} deleted from {log.table}"
 
 
 def problem(receipt: Receipt) -> str | None:
@@ -68,6 +70,7 @@ def problem(receipt: Receipt) -> str | None:
         errors = [f'rule "{rule.rule}": {rule.error}' for rule in receipt.rules if rule.error]
         others = [f'sweep "{sweep.sweep}": {sweep.error}' for sweep in receipt.sweeps if sweep.error]
         others += [f'closure "{closure.closure}": {closure.error}' for closure in receipt.closures if closure.error]
+        others += [f'events of "{log.table}": {log.error}' for log in receipt.events if log.error]
         errors += others
         if errors:
             more = f" (and {counted(len(errors) - 1, 'more rule') if not others else f'{len(errors) - 1} more'})" if len(errors) > 1 else ""
