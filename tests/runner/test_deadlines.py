@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import apsw
 import pytest
 
+import retention
 from retention.runner.runs import Session
 
 POLICY: dict[str, Any] = {
@@ -31,3 +33,17 @@ def test_when_a_pass_must_end(given: Any, until_done: bool, first: float, later:
     assert session._deadline(100.0, 100.0, until_done) == first
     if later is not None:
         assert session._deadline(100.0, 140.0, until_done) == later
+
+
+def test_a_deadline_that_planning_uses_up_lets_one_page_through() -> None:
+    con = apsw.Connection("")
+    con.execute("CREATE TABLE e (id INTEGER PRIMARY KEY, at INTEGER)")
+    con.executemany("INSERT INTO e VALUES (?, ?)", [(n, 1_700_000_000 + n) for n in range(30)])
+    policy = POLICY | {"rules": [POLICY["rules"][0] | {"page_rows": 10}]}
+    store = retention.MemoryStore()
+    left: list[int] = []
+    for _ in range(4):
+        receipt = retention.run(con, policy, store=store, now="2026-01-01T00:00:00Z", limits={"deadline": "1ms"})
+        left.append(con.execute("SELECT count(*) FROM e").get)
+    assert left == [20, 10, 0, 0]
+    assert receipt.outcome == "done"
