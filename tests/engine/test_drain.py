@@ -8,6 +8,7 @@ import apsw
 import pytest
 
 import retention
+from retention.capabilities import D1
 from retention.errors import HostError, PolicyError, Refused
 from retention.policy.load import from_dict
 from retention.steps import Batch, Step
@@ -244,6 +245,26 @@ def test_children_that_come_midway_go_with_the_others() -> None:
     ran = drive(con, make(con, policy("thread", limits={"rows_changed": 10}), NOW_MS), NOW_MS, between=meddle, passes=10)
     assert ran.outcome == "done"
     assert count(con, "thread", "post") == (0, 0)
+
+
+@pytest.mark.parametrize("posts", [3, 30])
+def test_a_family_that_grows_just_before_the_batch_is_bounded_where_the_host_cannot_measure(posts: int) -> None:
+    con = thread(posts, 0)
+    plan = make(con, policy("thread", limits={"rows_changed": 10}), NOW_MS, D1)
+    writes, added = Writes(con), 0
+
+    def meddle(con: apsw.Connection, step: Step) -> None:
+        nonlocal added
+        if isinstance(step, Batch) and step.writes and added < 3:
+            added += 1
+            con.execute(f"INSERT INTO post (thread) {series(20)} SELECT 1 FROM n WHERE EXISTS (SELECT 1 FROM thread WHERE id = 1)")
+            con.execute("INSERT INTO mark (post) SELECT id FROM post WHERE thread = 1")
+        writes.before(con, step)
+
+    ran = drive(con, plan, NOW_MS, between=meddle, answered=writes.after, passes=10)
+    assert ran.outcome == "done"
+    assert count(con, "thread", "post", "mark") == (0, 0, 0)
+    assert 0 < max(writes.rows) <= 10
 
 
 def test_a_held_row_two_levels_down_keeps_the_whole_family() -> None:
