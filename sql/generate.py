@@ -16,8 +16,9 @@ import apsw
 
 from retention.capabilities import D1, LIBSQL, Capabilities
 from retention.hosts.sqlite import SQLite
+from retention.ledger.sweep_works import compile_further
 from retention.plan.gate import outline, samples
-from retention.plan.model import RulePlan
+from retention.plan.model import FurtherPlan, RulePlan
 from retention.plan.planner import make_plan
 from retention.policy.load import parse
 from retention.policy.models import Mode, Policy
@@ -59,7 +60,16 @@ def _preset(name: str, capabilities: Capabilities | None) -> dict[str, str]:
             engine = make_plan(policy.model_copy(update={"rules": rules}), capabilities or host.capabilities, NOW_MS)
             for rule in _drive(engine, host).rules:
                 texts[rule.name] = texts.get(rule.name, "") + _rule(rule, mode, host)
+        engine = make_plan(policy, capabilities or host.capabilities, NOW_MS, compile_further=compile_further)
+        for one in _drive(engine, host).further:
+            texts[f"{one.section.removesuffix('s')}-{one.name}"] = _further(one, host)
     return texts
+
+
+def _further(one: FurtherPlan, host: SQLite) -> str:
+    """A sweep's or a closure's statements; the batch that writes stands at the end, in its order, without `SELECT changes()`."""
+    head = f"-- {one.section.removesuffix('s')} {one.name}, table {one.table}, walk {one.walk}: {one.why_walk}\n"
+    return head + "".join(_statement(label, statement, host) for label, statement in one.samples(NOW_MS)) + "\n"
 
 
 def _enabled(policy: Policy) -> Policy:

@@ -21,7 +21,7 @@ from ..statements.condition import Condition, Shape
 from ..statements.pages import PageSQL, Range
 from ..steps import Batch, Statement, Value
 from .closure_sql import ALIASES, REASONS, ClosureSQL, Held
-from .log_schema import check
+from .log_schema import advise, check
 from .sql import Params
 from .sweep_plan import FILE_TARGET, READS, REMOTE_TARGET, digest_of, found_key, whole_walk
 
@@ -122,6 +122,7 @@ def compile_closure(closure: Closure, policy: Policy, schema: Schema, host: Capa
         reads=frozenset(reads),
         feeds=frozenset(t for t, _ in touched),
         alters=frozenset(t for t, kind in touched if kind != "DELETE"),
+        notes=tuple(f"{advice.why}; create one: {advice.sql}" for advice in advise(events, schema)) if events is not None else (),
         # The consumers' names are found at one end of the places' own key, which SQLite calls a scan.
         aliases=ALIASES | {events.cursors.table} if events is not None and events.cursors is not None else frozenset(),
         sql=sql,
