@@ -380,6 +380,20 @@ def test_triggers_count_towards_rows_changed() -> None:
     assert (receipt.rules[0].too_large, count(con, "log")) == (1, (0,))
 
 
+@pytest.mark.parametrize("veto", [False, True])
+def test_one_page_a_run_gets_past_a_family_that_cannot_go_at_once(veto: bool) -> None:
+    con = database(TRIGGERED)
+    con.execute("CREATE TRIGGER noted AFTER DELETE ON c BEGIN INSERT INTO log VALUES (old.id), (old.id), (old.id); END")
+    if veto:
+        con.execute("CREATE TRIGGER veto BEFORE DELETE ON c WHEN old.id = 22 BEGIN SELECT RAISE(ABORT, 'pinned'); END")
+    plan, document = make(con, policy("p", limits={"rows_changed": 5}), NOW_MS), None
+    for _ in range(40):
+        ran = drive(con, plan, NOW_MS, document, statements=plan.smallest)
+        document = ran.document
+    assert con.execute("SELECT id FROM p").fetchall() == ([(2,)] if veto else [])
+    assert con.execute("SELECT id FROM c").fetchall() == ([(21,), (22,), (23,)] if veto else [])
+
+
 @pytest.mark.parametrize("applied", [True, False])
 def test_a_lost_answer_is_read_again(applied: bool) -> None:
     con = database(TRIGGERED)
