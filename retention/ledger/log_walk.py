@@ -31,6 +31,9 @@ __all__ = ["LogPlan", "LogWalk", "compile_log"]
 FILE_TARGET, REMOTE_TARGET = 0.025, 0.2
 """Aims for one write, s, as for rules."""
 
+_ALIASES = frozenset({"c", "m", "n", "s", "t", "w", "retention_names", "retention_walk"})
+"""Consumers, which are few, and what is looked up for one of them: `advise` names the index that each wants."""
+
 READS = 2
 """Statements that find a page: its edges and counts, and once more where one write may not take so many."""
 
@@ -76,9 +79,11 @@ class LogPlan(FurtherPlan):
         return p.statement("").params
 
     def samples(self, now_ms: int) -> list[tuple[str, Statement]]:
-        """The reads. The delete visits the same range of the key; what it looks up is served by keys that must be there."""
-        page = Range(after=(0,), upto=(0,))
-        return [("high-water", self.pages.high()), ("boundary", self.pages.boundary(page, self.max_keys, self.cutoffs(now_ms)))]
+        """Its statements as they will run, with ids that only stand for others."""
+        page, cutoff = Range(after=(0,), upto=(0,)), now_ms - self.keep_ms
+        reads = [("high-water", self.pages.high()), ("boundary", self.pages.boundary(page, self.max_keys, self.cutoffs(now_ms)))]
+        *says, delete, _ = delete_statements(self.events, 0, 0, cutoff, now_ms)
+        return reads + [("stopped consumers", one) for one in says] + [("delete", delete)]
 
 
 def compile_log(policy: Policy, schema: Schema, host: Capabilities) -> list[LogPlan]:
@@ -112,6 +117,7 @@ def compile_log(policy: Policy, schema: Schema, host: Capabilities) -> list[LogP
             reads=frozenset({cursors.table} if cursors else ()),
             feeds=frozenset({log.table}),
             notes=tuple(f"{advice.why}; an index would help: {advice.sql}" for advice in advise(log, schema)),
+            aliases=_ALIASES,
             log=log,
             write_cost=host.cost(batch),
         )

@@ -144,7 +144,7 @@ def test_a_log_that_cannot_be_trusted_refuses_the_run(notes: Database) -> None:
 def test_a_plan_names_the_indexes_that_the_log_lacks(jobs: Database) -> None:
     plan = retention.plan(jobs.host, Policy(events=KEPT), now=NOW)
     (one,) = plan.further
-    assert [query.label for query in one.plans] == ["high-water", "boundary"]
+    assert [query.label for query in one.plans] == ["high-water", "boundary", "delete"]
     assert any('("slot_id", "ts")' in note for note in one.notes)
 
 

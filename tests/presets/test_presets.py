@@ -79,7 +79,8 @@ def test_relay_rules_stand_in_their_order() -> None:
     """Checkpoints are keyed by these names, and `next` counts them: hosts have documents with both."""
     on = [r["name"] for r in rules("relay") if r.get("enabled", True)]
     assert on == ["messages", "deliveries", "message_logs", "workspace_events", "read_receipts"]
-    (recovery,) = (r for r in rules("relay") if not r.get("enabled", True))
+    *memory, recovery = (r for r in rules("relay") if not r.get("enabled", True))
+    assert [r["name"] for r in memory] == ["session-events", "session-status-events", "terminalized-workspaces"]
     assert recovery["page_rows"] * recovery["max_pages"] == 4000
 
 

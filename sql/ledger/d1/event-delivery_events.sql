@@ -1,0 +1,61 @@
+-- event delivery_events, table delivery_events, walk rowid: events are read in the order of their ids
+
+-- high-water, 0 bound
+SELECT typeof("delivery_events"."id"), CASE typeof("delivery_events"."id") WHEN 'integer' THEN CAST("delivery_events"."id" AS TEXT) WHEN 'blob' THEN hex("delivery_events"."id") ELSE "delivery_events"."id" END FROM "delivery_events" NOT INDEXED ORDER BY "delivery_events"."id" DESC LIMIT 1;
+--   SCAN delivery_events
+
+-- boundary, 5 bound
+SELECT n, gone, old, typeof(last), CASE typeof(last) WHEN 'integer' THEN CAST(last AS TEXT) WHEN 'blob' THEN hex(last) ELSE last END, typeof(a), CASE typeof(a) WHEN 'integer' THEN CAST(a AS TEXT) WHEN 'blob' THEN hex(a) ELSE a END, typeof(b), CASE typeof(b) WHEN 'integer' THEN CAST(b AS TEXT) WHEN 'blob' THEN hex(b) ELSE b END FROM (SELECT count(*) AS n, count(*) FILTER (WHERE v IS 1) AS gone, count(v) AS old, max(k0) AS last, min(k0) FILTER (WHERE v IS 1) AS a, max(k0) FILTER (WHERE v IS 1) AS b FROM (SELECT "delivery_events"."id" AS k0, CASE WHEN "delivery_events"."ts" < CAST(?1 AS INTEGER) THEN ("delivery_events"."ts" < CAST(?2 AS INTEGER) AND "delivery_events"."event" NOT IN (SELECT value FROM json_each(?3))) IS TRUE END AS v FROM "delivery_events" NOT INDEXED WHERE "delivery_events"."id" > +CAST(?4 AS INTEGER) AND "delivery_events"."id" <= +CAST(?5 AS INTEGER) ORDER BY "delivery_events"."id" LIMIT 50000));
+--   CO-ROUTINE (subquery-3)
+--     CO-ROUTINE (subquery-2)
+--       SEARCH delivery_events USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)
+--       LIST SUBQUERY 1
+--         SCAN json_each VIRTUAL TABLE INDEX 1:
+--         CREATE BLOOM FILTER
+--     SCAN (subquery-2)
+--   SCAN (subquery-3)
+
+-- stopped consumers, 11 bound
+WITH RECURSIVE retention_names(name) AS (SELECT ''), retention_consumers(name, quiet) AS MATERIALIZED (SELECT n.name, NOT EXISTS (SELECT 1 FROM "job_event_cursors" AS m WHERE TRUE AND m."updated_at" >= CAST(?1 AS INTEGER)) FROM retention_names AS n) INSERT INTO "delivery_events" ("slot_id", "event", "ts", "detail") SELECT 'consumer:' || c.name, ?9, MAX(CAST(?10 AS INTEGER), COALESCE(CAST((SELECT MAX(t."ts") FROM "delivery_events" AS t WHERE t."slot_id" = 'consumer:' || c.name AND typeof(t."ts") IN ('integer', 'real')) AS INTEGER), CAST(?10 AS INTEGER))), json_object('consumer', c.name, 'stopped_after_ms', CAST(?11 AS INTEGER)) FROM retention_consumers AS c WHERE c.quiet AND EXISTS (SELECT 1 FROM "delivery_events" NOT INDEXED LEFT JOIN "job_event_cursors" AS k ON k."job_id" = "delivery_events"."slot_id" AND TRUE WHERE "delivery_events"."id" > CAST(?3 AS INTEGER) AND "delivery_events"."id" <= CAST(?2 AS INTEGER) AND ("delivery_events"."ts" < CAST(?4 AS INTEGER) AND "delivery_events"."event" NOT IN (SELECT value FROM json_each(?5)) AND ("delivery_events"."event" IN (SELECT value FROM json_each(?6))) IS TRUE AND "delivery_events"."slot_id" IS NOT NULL AND NOT (typeof(k."acked_row_id") = 'integer' AND k."acked_row_id" >= "delivery_events"."id") AND (c.quiet AND "delivery_events"."ts" < CAST(?7 AS INTEGER))) IS TRUE) AND NOT EXISTS (SELECT 1 FROM "delivery_events" AS s WHERE s."slot_id" = 'consumer:' || c.name AND s."event" = ?8 AND (s."ts") > COALESCE((SELECT (MAX(m."updated_at")) FROM "job_event_cursors" AS m WHERE TRUE), -1)) RETURNING "slot_id";
+--   MATERIALIZE retention_consumers
+--     CO-ROUTINE retention_names
+--       SCAN CONSTANT ROW
+--     SCAN n
+--     SCALAR SUBQUERY 2
+--       SCAN m
+--   SCAN c
+--   CORRELATED SCALAR SUBQUERY 7
+--     SEARCH delivery_events USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)
+--     SEARCH k USING INDEX sqlite_autoindex_job_event_cursors_1 (job_id=?) LEFT-JOIN
+--     LIST SUBQUERY 5
+--       SCAN json_each VIRTUAL TABLE INDEX 1:
+--       CREATE BLOOM FILTER
+--     LIST SUBQUERY 6
+--       SCAN json_each VIRTUAL TABLE INDEX 1:
+--       CREATE BLOOM FILTER
+--   CORRELATED SCALAR SUBQUERY 9
+--     SEARCH s USING INDEX idx_delivery_events_slot_event (slot_id=? AND event=?)
+--     SCALAR SUBQUERY 8
+--       SEARCH m
+--   CORRELATED SCALAR SUBQUERY 4
+--     SEARCH t USING INDEX idx_delivery_events_slot_event (slot_id=?)
+
+-- delete, 7 bound
+WITH RECURSIVE retention_names(name) AS (SELECT ''), retention_consumers(name, quiet) AS MATERIALIZED (SELECT n.name, NOT EXISTS (SELECT 1 FROM "job_event_cursors" AS m WHERE TRUE AND m."updated_at" >= CAST(?1 AS INTEGER)) FROM retention_names AS n) DELETE FROM "delivery_events" NOT INDEXED WHERE "delivery_events"."id" > CAST(?7 AS INTEGER) AND "delivery_events"."id" <= CAST(?6 AS INTEGER) AND ("delivery_events"."ts" < CAST(?4 AS INTEGER) AND "delivery_events"."event" NOT IN (SELECT value FROM json_each(?5)) AND NOT (("delivery_events"."event" IN (SELECT value FROM json_each(?3))) IS TRUE AND "delivery_events"."slot_id" IS NOT NULL AND EXISTS (SELECT 1 FROM retention_consumers AS c LEFT JOIN "job_event_cursors" AS k ON k."job_id" = "delivery_events"."slot_id" AND TRUE WHERE CASE WHEN (typeof(k."acked_row_id") = 'integer' AND k."acked_row_id" >= "delivery_events"."id") THEN k."acked_row_id" = "delivery_events"."id" ELSE NOT (c.quiet AND "delivery_events"."ts" < CAST(?2 AS INTEGER)) END))) IS TRUE;
+--   SEARCH delivery_events USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)
+--   LIST SUBQUERY 4
+--     SCAN json_each VIRTUAL TABLE INDEX 1:
+--     CREATE BLOOM FILTER
+--   LIST SUBQUERY 5
+--     SCAN json_each VIRTUAL TABLE INDEX 1:
+--     CREATE BLOOM FILTER
+--   CORRELATED SCALAR SUBQUERY 6
+--     MATERIALIZE retention_consumers
+--       CO-ROUTINE retention_names
+--         SCAN CONSTANT ROW
+--       SCAN n
+--       SCALAR SUBQUERY 2
+--         SCAN m
+--     SCAN c
+--     SEARCH k USING INDEX sqlite_autoindex_job_event_cursors_1 (job_id=?) LEFT-JOIN
+

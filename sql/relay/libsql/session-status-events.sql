@@ -1,0 +1,69 @@
+-- rule session-status-events, table session_events, range mode, walk rowid: no whole index in time order is led by the age
+
+-- high-water, 0 bound
+SELECT typeof("session_events"."rowid"), CASE typeof("session_events"."rowid") WHEN 'integer' THEN CAST("session_events"."rowid" AS TEXT) WHEN 'blob' THEN hex("session_events"."rowid") ELSE "session_events"."rowid" END FROM "session_events" NOT INDEXED ORDER BY "session_events"."rowid" DESC LIMIT 1;
+--   SCAN session_events
+
+-- boundary, 3 bound
+SELECT n, gone, old, undated, unreadable, typeof(last), CASE typeof(last) WHEN 'integer' THEN CAST(last AS TEXT) WHEN 'blob' THEN hex(last) ELSE last END, typeof(a), CASE typeof(a) WHEN 'integer' THEN CAST(a AS TEXT) WHEN 'blob' THEN hex(a) ELSE a END, typeof(b), CASE typeof(b) WHEN 'integer' THEN CAST(b AS TEXT) WHEN 'blob' THEN hex(b) ELSE b END FROM (SELECT count(*) AS n, count(*) FILTER (WHERE v IS 1) AS gone, count(v) AS old, count(*) FILTER (WHERE v IS 'undated') AS undated, count(*) FILTER (WHERE v IS 'unreadable') AS unreadable, max(k0) AS last, min(k0) FILTER (WHERE v IS 1) AS a, max(k0) FILTER (WHERE v IS 1) AS b FROM (SELECT "session_events"."rowid" AS k0, CASE CASE WHEN typeof("session_events"."created_at") IN ('integer', 'real') THEN "session_events"."created_at" END < CAST(?1 AS INTEGER) WHEN 0 THEN NULL WHEN 1 THEN CASE WHEN (type GLOB 'status.*' AND status_applied_at IS NOT NULL) IS TRUE THEN CASE WHEN NOT EXISTS (SELECT 1 FROM "session_events" AS "retention_newer" WHERE "retention_newer"."agent_id" IS "session_events"."agent_id" AND ("retention_newer"."sequence") > ("session_events"."sequence") AND CASE WHEN typeof("retention_newer"."created_at") IN ('integer', 'real') THEN "retention_newer"."created_at" END IS NOT NULL AND ("retention_newer".type GLOB 'status.*' AND "retention_newer".status_applied_at IS NOT NULL) IS TRUE ORDER BY "retention_newer"."sequence" LIMIT 1 OFFSET 0) THEN 0 ELSE 1 END ELSE 0 END ELSE CASE WHEN (type GLOB 'status.*' AND status_applied_at IS NOT NULL) IS TRUE THEN CASE WHEN "session_events"."created_at" IS NULL THEN 'undated' ELSE 'unreadable' END ELSE 0 END END AS v FROM "session_events" NOT INDEXED WHERE "session_events"."rowid" > +CAST(?2 AS INTEGER) AND "session_events"."rowid" <= +CAST(?3 AS INTEGER) ORDER BY "session_events"."rowid" LIMIT 50000));
+--   CO-ROUTINE (subquery-3)
+--     CO-ROUTINE (subquery-2)
+--       SEARCH session_events USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)
+--       CORRELATED SCALAR SUBQUERY 1
+--         SEARCH retention_newer USING INDEX session_events_agent_sequence_unique (agent_id=? AND sequence>?)
+--     SCAN (subquery-2)
+--   SCAN (subquery-3)
+
+-- delete, 3 bound
+DELETE FROM "session_events" NOT INDEXED WHERE "session_events"."rowid" > +CAST(?2 AS INTEGER) AND "session_events"."rowid" <= +CAST(?3 AS INTEGER) AND (CASE CASE WHEN typeof("session_events"."created_at") IN ('integer', 'real') THEN "session_events"."created_at" END < CAST(?1 AS INTEGER) WHEN 0 THEN NULL WHEN 1 THEN CASE WHEN (type GLOB 'status.*' AND status_applied_at IS NOT NULL) IS TRUE THEN CASE WHEN NOT EXISTS (SELECT 1 FROM "session_events" AS "retention_newer" WHERE "retention_newer"."agent_id" IS "session_events"."agent_id" AND ("retention_newer"."sequence") > ("session_events"."sequence") AND CASE WHEN typeof("retention_newer"."created_at") IN ('integer', 'real') THEN "retention_newer"."created_at" END IS NOT NULL AND ("retention_newer".type GLOB 'status.*' AND "retention_newer".status_applied_at IS NOT NULL) IS TRUE ORDER BY "retention_newer"."sequence" LIMIT 1 OFFSET 0) THEN 0 ELSE 1 END ELSE 0 END ELSE CASE WHEN (type GLOB 'status.*' AND status_applied_at IS NOT NULL) IS TRUE THEN CASE WHEN "session_events"."created_at" IS NULL THEN 'undated' ELSE 'unreadable' END ELSE 0 END END) IS TRUE;
+--   SEARCH session_events USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)
+--   CORRELATED SCALAR SUBQUERY 1
+--     SEARCH retention_newer USING INDEX session_events_agent_sequence_unique (agent_id=? AND sequence>?)
+
+-- first boundary, 2 bound
+SELECT n, gone, old, undated, unreadable, typeof(last), CASE typeof(last) WHEN 'integer' THEN CAST(last AS TEXT) WHEN 'blob' THEN hex(last) ELSE last END, typeof(a), CASE typeof(a) WHEN 'integer' THEN CAST(a AS TEXT) WHEN 'blob' THEN hex(a) ELSE a END, typeof(b), CASE typeof(b) WHEN 'integer' THEN CAST(b AS TEXT) WHEN 'blob' THEN hex(b) ELSE b END FROM (SELECT count(*) AS n, count(*) FILTER (WHERE v IS 1) AS gone, count(v) AS old, count(*) FILTER (WHERE v IS 'undated') AS undated, count(*) FILTER (WHERE v IS 'unreadable') AS unreadable, max(k0) AS last, min(k0) FILTER (WHERE v IS 1) AS a, max(k0) FILTER (WHERE v IS 1) AS b FROM (SELECT "session_events"."rowid" AS k0, CASE CASE WHEN typeof("session_events"."created_at") IN ('integer', 'real') THEN "session_events"."created_at" END < CAST(?1 AS INTEGER) WHEN 0 THEN NULL WHEN 1 THEN CASE WHEN (type GLOB 'status.*' AND status_applied_at IS NOT NULL) IS TRUE THEN CASE WHEN NOT EXISTS (SELECT 1 FROM "session_events" AS "retention_newer" WHERE "retention_newer"."agent_id" IS "session_events"."agent_id" AND ("retention_newer"."sequence") > ("session_events"."sequence") AND CASE WHEN typeof("retention_newer"."created_at") IN ('integer', 'real') THEN "retention_newer"."created_at" END IS NOT NULL AND ("retention_newer".type GLOB 'status.*' AND "retention_newer".status_applied_at IS NOT NULL) IS TRUE ORDER BY "retention_newer"."sequence" LIMIT 1 OFFSET 0) THEN 0 ELSE 1 END ELSE 0 END ELSE CASE WHEN (type GLOB 'status.*' AND status_applied_at IS NOT NULL) IS TRUE THEN CASE WHEN "session_events"."created_at" IS NULL THEN 'undated' ELSE 'unreadable' END ELSE 0 END END AS v FROM "session_events" NOT INDEXED WHERE "session_events"."rowid" <= +CAST(?2 AS INTEGER) ORDER BY "session_events"."rowid" LIMIT 50000));
+--   CO-ROUTINE (subquery-3)
+--     CO-ROUTINE (subquery-2)
+--       SEARCH session_events USING INTEGER PRIMARY KEY (rowid<?)
+--       CORRELATED SCALAR SUBQUERY 1
+--         SEARCH retention_newer USING INDEX session_events_agent_sequence_unique (agent_id=? AND sequence>?)
+--     SCAN (subquery-2)
+--   SCAN (subquery-3)
+
+-- delete between the rows that the boundary saw, 3 bound
+DELETE FROM "session_events" NOT INDEXED WHERE "session_events"."rowid" >= +CAST(?2 AS INTEGER) AND "session_events"."rowid" <= +CAST(?3 AS INTEGER) AND (CASE CASE WHEN typeof("session_events"."created_at") IN ('integer', 'real') THEN "session_events"."created_at" END < CAST(?1 AS INTEGER) WHEN 0 THEN NULL WHEN 1 THEN CASE WHEN (type GLOB 'status.*' AND status_applied_at IS NOT NULL) IS TRUE THEN CASE WHEN NOT EXISTS (SELECT 1 FROM "session_events" AS "retention_newer" WHERE "retention_newer"."agent_id" IS "session_events"."agent_id" AND ("retention_newer"."sequence") > ("session_events"."sequence") AND CASE WHEN typeof("retention_newer"."created_at") IN ('integer', 'real') THEN "retention_newer"."created_at" END IS NOT NULL AND ("retention_newer".type GLOB 'status.*' AND "retention_newer".status_applied_at IS NOT NULL) IS TRUE ORDER BY "retention_newer"."sequence" LIMIT 1 OFFSET 0) THEN 0 ELSE 1 END ELSE 0 END ELSE CASE WHEN (type GLOB 'status.*' AND status_applied_at IS NOT NULL) IS TRUE THEN CASE WHEN "session_events"."created_at" IS NULL THEN 'undated' ELSE 'unreadable' END ELSE 0 END END) IS TRUE;
+--   SEARCH session_events USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)
+--   CORRELATED SCALAR SUBQUERY 1
+--     SEARCH retention_newer USING INDEX session_events_agent_sequence_unique (agent_id=? AND sequence>?)
+
+-- rule session-status-events, table session_events, chunk mode, walk rowid: no whole index in time order is led by the age
+
+-- high-water, 0 bound
+SELECT typeof("session_events"."rowid"), CASE typeof("session_events"."rowid") WHEN 'integer' THEN CAST("session_events"."rowid" AS TEXT) WHEN 'blob' THEN hex("session_events"."rowid") ELSE "session_events"."rowid" END FROM "session_events" NOT INDEXED ORDER BY "session_events"."rowid" DESC LIMIT 1;
+--   SCAN session_events
+
+-- rows, 3 bound
+SELECT typeof(k0), CASE typeof(k0) WHEN 'integer' THEN CAST(k0 AS TEXT) WHEN 'blob' THEN hex(k0) ELSE k0 END, typeof(k1), CASE typeof(k1) WHEN 'integer' THEN CAST(k1 AS TEXT) WHEN 'blob' THEN hex(k1) ELSE k1 END, v, CASE WHEN v IS 1 THEN g END FROM (SELECT "session_events"."rowid" AS k0, "session_events"."rowid" AS k1, CASE CASE WHEN typeof("session_events"."created_at") IN ('integer', 'real') THEN "session_events"."created_at" END < CAST(?1 AS INTEGER) WHEN 0 THEN NULL WHEN 1 THEN CASE WHEN (type GLOB 'status.*' AND status_applied_at IS NOT NULL) IS TRUE THEN CASE WHEN NOT EXISTS (SELECT 1 FROM "session_events" AS "retention_newer" WHERE "retention_newer"."agent_id" IS "session_events"."agent_id" AND ("retention_newer"."sequence") > ("session_events"."sequence") AND CASE WHEN typeof("retention_newer"."created_at") IN ('integer', 'real') THEN "retention_newer"."created_at" END IS NOT NULL AND ("retention_newer".type GLOB 'status.*' AND "retention_newer".status_applied_at IS NOT NULL) IS TRUE ORDER BY "retention_newer"."sequence" LIMIT 1 OFFSET 0) THEN 0 ELSE 1 END ELSE 0 END ELSE CASE WHEN (type GLOB 'status.*' AND status_applied_at IS NOT NULL) IS TRUE THEN CASE WHEN "session_events"."created_at" IS NULL THEN 'undated' ELSE 'unreadable' END ELSE 0 END END AS v, ((quote("session_events"."id") || ',' || quote("session_events"."type")) || ',' || (quote("session_events"."created_at") || ',' || quote("session_events"."status_applied_at"))) AS g FROM "session_events" NOT INDEXED WHERE "session_events"."rowid" > +CAST(?2 AS INTEGER) AND "session_events"."rowid" <= +CAST(?3 AS INTEGER) ORDER BY "session_events"."rowid" LIMIT 4000);
+--   CO-ROUTINE (subquery-2)
+--     SEARCH session_events USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)
+--     CORRELATED SCALAR SUBQUERY 1
+--       SEARCH retention_newer USING INDEX session_events_agent_sequence_unique (agent_id=? AND sequence>?)
+--   SCAN (subquery-2)
+
+-- delete, 2 bound
+DELETE FROM "session_events" NOT INDEXED WHERE "session_events"."rowid" IN (SELECT "q"."rowid" FROM json_each(?2) AS j CROSS JOIN "session_events" AS q NOT INDEXED ON "q"."rowid" = CASE json_type(j.value, '$[0]') WHEN 'object' THEN unhex(json_extract(j.value, '$[0].blob')) ELSE json_extract(j.value, '$[0]') END WHERE ((quote("q"."id") || ',' || quote("q"."type")) || ',' || (quote("q"."created_at") || ',' || quote("q"."status_applied_at"))) IS json_extract(j.value, '$[1]')) AND (CASE CASE WHEN typeof("session_events"."created_at") IN ('integer', 'real') THEN "session_events"."created_at" END < CAST(?1 AS INTEGER) WHEN 0 THEN NULL WHEN 1 THEN CASE WHEN (type GLOB 'status.*' AND status_applied_at IS NOT NULL) IS TRUE THEN CASE WHEN NOT EXISTS (SELECT 1 FROM "session_events" AS "retention_newer" WHERE "retention_newer"."agent_id" IS "session_events"."agent_id" AND ("retention_newer"."sequence") > ("session_events"."sequence") AND CASE WHEN typeof("retention_newer"."created_at") IN ('integer', 'real') THEN "retention_newer"."created_at" END IS NOT NULL AND ("retention_newer".type GLOB 'status.*' AND "retention_newer".status_applied_at IS NOT NULL) IS TRUE ORDER BY "retention_newer"."sequence" LIMIT 1 OFFSET 0) THEN 0 ELSE 1 END ELSE 0 END ELSE CASE WHEN (type GLOB 'status.*' AND status_applied_at IS NOT NULL) IS TRUE THEN CASE WHEN "session_events"."created_at" IS NULL THEN 'undated' ELSE 'unreadable' END ELSE 0 END END) IS TRUE;
+--   SEARCH session_events USING INTEGER PRIMARY KEY (rowid=?)
+--   LIST SUBQUERY 1
+--     SCAN j VIRTUAL TABLE INDEX 1:
+--     SEARCH q USING INTEGER PRIMARY KEY (rowid=?)
+--   CORRELATED SCALAR SUBQUERY 2
+--     SEARCH retention_newer USING INDEX session_events_agent_sequence_unique (agent_id=? AND sequence>?)
+
+-- first rows, 2 bound
+SELECT typeof(k0), CASE typeof(k0) WHEN 'integer' THEN CAST(k0 AS TEXT) WHEN 'blob' THEN hex(k0) ELSE k0 END, typeof(k1), CASE typeof(k1) WHEN 'integer' THEN CAST(k1 AS TEXT) WHEN 'blob' THEN hex(k1) ELSE k1 END, v, CASE WHEN v IS 1 THEN g END FROM (SELECT "session_events"."rowid" AS k0, "session_events"."rowid" AS k1, CASE CASE WHEN typeof("session_events"."created_at") IN ('integer', 'real') THEN "session_events"."created_at" END < CAST(?1 AS INTEGER) WHEN 0 THEN NULL WHEN 1 THEN CASE WHEN (type GLOB 'status.*' AND status_applied_at IS NOT NULL) IS TRUE THEN CASE WHEN NOT EXISTS (SELECT 1 FROM "session_events" AS "retention_newer" WHERE "retention_newer"."agent_id" IS "session_events"."agent_id" AND ("retention_newer"."sequence") > ("session_events"."sequence") AND CASE WHEN typeof("retention_newer"."created_at") IN ('integer', 'real') THEN "retention_newer"."created_at" END IS NOT NULL AND ("retention_newer".type GLOB 'status.*' AND "retention_newer".status_applied_at IS NOT NULL) IS TRUE ORDER BY "retention_newer"."sequence" LIMIT 1 OFFSET 0) THEN 0 ELSE 1 END ELSE 0 END ELSE CASE WHEN (type GLOB 'status.*' AND status_applied_at IS NOT NULL) IS TRUE THEN CASE WHEN "session_events"."created_at" IS NULL THEN 'undated' ELSE 'unreadable' END ELSE 0 END END AS v, ((quote("session_events"."id") || ',' || quote("session_events"."type")) || ',' || (quote("session_events"."created_at") || ',' || quote("session_events"."status_applied_at"))) AS g FROM "session_events" NOT INDEXED WHERE "session_events"."rowid" <= +CAST(?2 AS INTEGER) ORDER BY "session_events"."rowid" LIMIT 4000);
+--   CO-ROUTINE (subquery-2)
+--     SEARCH session_events USING INTEGER PRIMARY KEY (rowid<?)
+--     CORRELATED SCALAR SUBQUERY 1
+--       SEARCH retention_newer USING INDEX session_events_agent_sequence_unique (agent_id=? AND sequence>?)
+--   SCAN (subquery-2)
+
