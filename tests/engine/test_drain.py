@@ -323,6 +323,26 @@ def test_a_circle_ends(action: str, rows_changed: int) -> None:
     assert con.execute("SELECT now FROM doc WHERE id = 4").get == 33
 
 
+@pytest.mark.parametrize("capabilities", [None, D1])
+def test_a_page_never_takes_its_parent_by_a_cascade_from_below(capabilities: Any) -> None:
+    """The parent names a row two levels down, with CASCADE: to delete that one would take the parent, and with it all that is left."""
+    con = database(
+        "CREATE TABLE t (id INTEGER PRIMARY KEY, at INTEGER, best INTEGER REFERENCES b (id) ON DELETE CASCADE);"
+        "CREATE INDEX t_best ON t (best);"
+        "CREATE TABLE a (id INTEGER PRIMARY KEY, t INTEGER REFERENCES t (id) ON DELETE CASCADE); CREATE INDEX a_t ON a (t);"
+        "CREATE TABLE b (id INTEGER PRIMARY KEY, a INTEGER REFERENCES a (id) ON DELETE CASCADE); CREATE INDEX b_a ON b (a);"
+        "INSERT INTO t VALUES (1, {old}, NULL), (2, {old}, NULL);"
+        f"INSERT INTO a {series(40)} SELECT i, 1 FROM n; INSERT INTO b SELECT id, id FROM a; UPDATE t SET best = 20 WHERE id = 1;"
+    )  # fmt: skip
+    writes = Writes(con)
+    plan = make(con, policy("t", limits={"rows_changed": 10}), NOW_MS, capabilities)
+    ran = drive(con, plan, NOW_MS, between=writes.before, answered=writes.after, passes=10)
+    assert max(writes.rows) <= 10
+    assert (ran.outcome, ran.rules[0].referenced) == ("done", 1)
+    assert con.execute("SELECT id FROM t").fetchall() == [(1,)]
+    assert con.execute("SELECT count(*) FROM b WHERE id = 20").get == 1
+
+
 @pytest.mark.parametrize("action", ["", "ON DELETE CASCADE", "ON DELETE SET NULL", "ON DELETE RESTRICT"])
 def test_replies_among_the_children_go_with_their_parent(action: str) -> None:
     con = database(
@@ -341,6 +361,29 @@ def test_replies_among_the_children_go_with_their_parent(action: str) -> None:
     assert (receipt.outcome, rule.deleted, rule.referenced, rule.blocked) == ("done", 1, 1, 0)
     cascaded = (rule.cascaded or {}).get("note", 0) if action == "ON DELETE CASCADE" else 0
     assert rule.drained["note"] + cascaded == 3
+
+
+# --- sizes
+
+
+def test_a_count_that_stopped_midway_is_no_size() -> None:
+    con = database(EXPERIMENTS)
+    con.execute(f"INSERT INTO exp {series(10)} SELECT 10 + i, {OLD}, 'x' FROM n")
+    con.execute(f"INSERT INTO run {series(30)} SELECT 'x' || i, CASE WHEN i <= 4 THEN 11 WHEN i <= 28 THEN 13 ELSE 14 END FROM n")
+    con.execute("INSERT INTO metric (run, k) SELECT id, 'k' FROM run WHERE exp = 11")
+    sql = make(con, policy("exp"), NOW_MS).rules[0].drain
+    assert sql is not None
+
+    def counted(rows: list[int], most: int) -> Any:
+        statement = sql.sizes((), [(row,) for row in rows], most)
+        return sql.read_sizes((), len(rows), most, con.execute(statement.sql, statement.params).fetchall()[0])
+
+    whole = counted([11, 12, 13, 14], 100)
+    assert whole.totals == (9, 1, 25, 3)
+    assert [whole.fitting(most) for most in (8, 9, 10, 34, 35, 38)] == [0, 1, 2, 2, 3, 4]
+    assert counted([12, 11, 13, 14], 10).totals == (1, 9)
+    assert counted([13, 11], 10).totals == ()
+    assert [counted([row], 3).first for row in (11, 12)] == [(0,), ()]
 
 
 # --- what cannot go
