@@ -11,6 +11,7 @@ from typing import Any, Literal, cast
 
 from ..errors import RetentionError
 from ..plan.walks import choose_walk
+from ..policy.closure_models import Closure
 from ..policy.models import Policy, Rule
 from ..schema.ddl import virtual_module
 from ..schema.foreign_keys import Reach, child_index, reach
@@ -189,9 +190,15 @@ def _child_indexes(scene: _Scene) -> Iterator[Finding]:
 # --- what nobody deletes ---------------------------------------------------------------------------------------------
 
 
+def _parts(closure: Closure) -> Iterator[str]:
+    """The members that go with the parent or, as memory, by a keep of their own."""
+    return (member.table for member in closure.members if not member.memory or member.keep != "forever")
+
+
 def _uncovered(scene: _Scene) -> Iterator[Finding]:
     """Tables from which nothing is ever deleted."""
     enabled = {fold(rule.table) for rule in scene.policy.rules if rule.enabled}
+    enabled |= {fold(name) for closure in scene.policy.closures if closure.enabled for name in (closure.table, *_parts(closure))}
     disabled = {fold(rule.table) for rule in scene.policy.rules if not rule.enabled} - enabled
     named = {fold(name) for name in _named_tables(scene.policy)}
     followers = {

@@ -144,3 +144,9 @@ def test_the_plan_shows_the_statements_and_the_missing_indexes(file: Path) -> No
     data = json.loads(called("plan", file, "--preset", "ledger", "--now", AT, "--json")[1])
     assert [s["sweep"] for s in data["sweeps"]] == ["queued_too_long", "stalled_no_heartbeat"]
     assert data["closures"][0]["closure"] == "jobs"
+
+
+def test_the_audit_knows_what_goes_with_a_closure(file: Path) -> None:
+    _, out, _ = called("audit", file, "--preset", "ledger")
+    assert "deliveries: No rule covers it" in out
+    assert not any(f"{table}: No rule covers it" in out for table in ("schedule_slots", "schedule_slot_items", "delivery_events"))
