@@ -339,23 +339,26 @@ def _delete(state: Drain, path: Path, chain: Sequence[Key], rows: Sequence[Key],
     deletes = sql.deletes(path, rows)
     asked = [_CHANGES] if rule.asks_changes else []
     statements = [*before, sql.fence(path, chain, rows, state.most, state.cutoffs), *climb]
-    for _, statement in deletes:
-        statements += [statement, *asked]
+    head = len(statements)
+    for delete in deletes:
+        statements += [*([delete.count] if delete.count else []), delete.statement, *asked]
     results = yield from ask(state, Batch(tuple(statements), writes=True, max_changes=rule.max_changes))
-    head, step, changes = len(before) + 1 + len(climb), 1 + len(asked), 0
-    for (table, _), place in zip(deletes, range(head, len(results), step), strict=True):
-        result = results[place]
-        changes = int(results[place + 1].rows[0][0] or 0) if asked else (result.changes or 0)  # type: ignore[arg-type]
-        if path or place + step < len(results):
+    answers, named = iter(results[head:]), 0
+    for delete in deletes:
+        counted = _number(next(answers)) if delete.count else 0
+        result = next(answers)
+        named = _number(next(answers)) if asked else (result.changes or 0)
+        if delete is deletes[-1] and delete.table in sql.overtaken:
+            counted = len(rows)
+        changes = max(counted, named)
+        if path or delete is not deletes[-1]:
             if changes:
-                receipt.drained[table] = receipt.drained.get(table, 0) + changes
+                receipt.drained[delete.table] = receipt.drained.get(delete.table, 0) + changes
         else:
-            # The fence has seen them all: what a cascade took before the delete came to it is gone as well.
-            cascaded = len(rows) - changes if sql.circular else 0
-            receipt.deleted += changes + cascaded
-            receipt.side_changes -= min(cascaded, receipt.side_changes)
+            receipt.deleted += changes
         state.deleted_now += changes
-        _side(state, result, changes)
+        _side(state, result, named)
+        receipt.side_changes -= min(changes - named, receipt.side_changes)
     if path:
         state.paged_rows += state.deleted_now
     gone = set(rows)
@@ -366,12 +369,16 @@ def _delete(state: Drain, path: Path, chain: Sequence[Key], rows: Sequence[Key],
         state.fewer_below = _more(state.fewer_below, state.most)
     else:
         state.fewer = _more(state.fewer, state.most)
-    return changes
+    return named
 
 
 def _more(fewer: int | None, most: int) -> int | None:
     """A list went: the next may be twice as long."""
     return None if fewer is None or fewer * 2 >= most else fewer * 2
+
+
+def _number(result: Result) -> int:
+    return int(result.rows[0][0] or 0)  # type: ignore[arg-type]
 
 
 def _side(state: Drain, result: Result, changes: int) -> None:

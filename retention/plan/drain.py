@@ -122,7 +122,9 @@ def holds_below(root: Node, schema: Schema, held: Table, condition: Condition, r
 
 def drain_cost(drain: DrainSQL, host: Capabilities) -> int:
     """Statements of the dearest batch: the fence, what the rows refer to, a delete for each place."""
-    statements = len(drain.before(())) + 1 + len(drain.climbs) + len(list(nodes(drain.root))) * (1 if host.exact_changes else 2)
+    deletes = drain.deletes((), [])
+    statements = len(drain.before(())) + 1 + len(drain.climbs) + len(deletes) * (1 if host.exact_changes else 2)
+    statements += sum(delete.count is not None for delete in deletes)
     most = 1 if host.transactions else None
     return host.cost(Batch((Statement(""),) * statements, writes=True, max_changes=most))
 
@@ -143,7 +145,7 @@ def drain_samples(drain: DrainSQL, cutoffs: tuple[Value, ...]) -> list[tuple[str
     rows = [row(drain.root)]
     if drain.root.edges:
         found.append((f"{FAMILY}{drain.root.table}: sizes", drain.sizes((), rows, 1)))
-    found += [(f"{FAMILY}{drain.root.table}: delete from {table}", statement) for table, statement in drain.deletes((), rows)]
+    found += [(f"{FAMILY}{drain.root.table}: delete from {delete.table}", delete.statement) for delete in drain.deletes((), rows)]
     if drain.climbs:
         found.append((f"verdicts on {drain.root.table}", drain.verdicts(rows, cutoffs)))
         found += [(f"{FAMILY}{drain.root.table}: rows referred to", statement) for statement in drain.climb(rows)]

@@ -18,7 +18,7 @@ from .condition import Condition
 from .pages import Key, arrived, portable, travel
 from .quoting import column, name, text
 
-__all__ = ["FENCES", "Back", "Counted", "DrainSQL", "Edge", "Node", "Path", "Rows", "nodes"]
+__all__ = ["FENCES", "Back", "Counted", "Delete", "DrainSQL", "Edge", "Node", "Path", "Rows", "nodes"]
 
 Path = tuple[int, ...]
 """A place in the family: which edge to take at each level, from the rule's table on."""
@@ -90,6 +90,15 @@ class Counted:
         return len(self.totals)
 
 
+@dataclass(frozen=True, slots=True)
+class Delete:
+    """The delete of one place in a family. `count`, where a cascade may take some of its rows before their turn, counts them first."""
+
+    table: str
+    statement: Statement
+    count: Statement | None = None
+
+
 def nodes(node: Node, path: Path = ()) -> Iterator[tuple[Path, Node]]:
     """Every place at and below a node, children before their parents."""
     for place, edge in enumerate(node.edges):
@@ -135,9 +144,9 @@ class DrainSQL:
         return any(node.backs for place, node in nodes(self.root) if place)
 
     @property
-    def circular(self) -> bool:
-        """Whether a row of the rule's table may go by the cascade of a row below it, before it is deleted by name."""
-        return any(back.cascades and back.level == 0 for place, node in nodes(self.root) if place for back in node.backs)
+    def overtaken(self) -> frozenset[str]:
+        """Tables whose rows may go by the cascade of a row of their family, before they are deleted by name."""
+        return frozenset(back.table for place, node in nodes(self.root) for back in node.backs if back.cascades and (place or back.level))
 
     # --- reading
 
@@ -294,17 +303,22 @@ class DrainSQL:
                     stays = f"NOT ({' AND '.join(self._names(above, 'b', back.level))})"
                 yield f"EXISTS (SELECT 1 FROM ({source}) CROSS JOIN {name(back.table)} AS b ON {' AND '.join(terms)} WHERE {stays})"
 
-    def deletes(self, path: Path, rows: Rows) -> list[tuple[str, Statement]]:
-        """Delete the families of listed rows, and the rows themselves last: for each place its table and the statement."""
+    def deletes(self, path: Path, rows: Rows) -> list[Delete]:
+        """Delete the families of listed rows, and the rows themselves last: for each place one."""
         listed = (_listed(rows),)
-        return [(table, Statement(sql, listed)) for table, sql in self._deletes(path)]
+        return [
+            Delete(table, Statement(f"DELETE {sql}", listed), Statement(f"SELECT count(*) {sql}", listed) if counted else None)
+            for table, sql, counted in self._listed_rows(path)
+        ]
 
     @lru_cache(maxsize=64)  # noqa: B019
-    def _deletes(self, path: Path) -> tuple[tuple[str, str], ...]:
-        start = self.node(path)
-        return tuple(
-            (node.table, f"DELETE FROM {_source(node)} WHERE {_is_listed(node, place, '?1', start=start)}") for place, node in nodes(start)
-        )
+    def _listed_rows(self, path: Path) -> tuple[tuple[str, str, bool], ...]:
+        start, found = self.node(path), list[tuple[str, str, bool]]()
+        for place, node in nodes(start):
+            # The list itself needs no count: the fence has seen all of it.
+            counted = bool(place) and node.table in self.overtaken
+            found.append((node.table, f"FROM {_source(node)} WHERE {_is_listed(node, place, '?1', start=start)}", counted))
+        return tuple(found)
 
     def climb(self, rows: Rows) -> list[Statement]:
         """Name the rows of the rule's table to which listed ones refer, one statement a key: without them, those may go."""
