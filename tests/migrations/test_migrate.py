@@ -374,3 +374,40 @@ def test_a_call_that_is_asked_to_stop_ends_after_its_step(db: Database) -> None:
 def test_a_policy_without_migrations_is_an_error(db: Database) -> None:
     with pytest.raises(PolicyError, match=r"\[\[migrations\]\]"):
         Migrator(db.host, {"rules": [{"table": "t", "keep": "1d", "age": {"column": "c", "format": "unix_s"}}]})
+
+
+def test_a_row_that_cannot_be_filled_does_not_stop_the_others(db: Database) -> None:
+    db.script(SLOTS, ROWS, "ALTER TABLE slots ADD COLUMN seen INTEGER")
+    db.script("CREATE TRIGGER kept BEFORE UPDATE ON slots WHEN NEW.id = 'b' BEGIN SELECT RAISE(ABORT, 'kept'); END")
+    receipt = migrate(db, FILL, BY_SEEN)
+    assert (receipt.outcome, receipt.exit_status, states(receipt)) == ("failed", 1, ["open", "missing"])
+    assert "rows of slots cannot be filled" in receipt.warnings[-1]
+    assert "kept" in receipt.warnings[-1]
+    assert db.rows("SELECT id FROM slots WHERE seen IS NULL") == [("b",)]
+    db.script("DROP TRIGGER kept")
+    assert states(migrate(db, FILL, BY_SEEN)) == ["filled", "made"]
+
+
+def test_a_table_without_rowid_is_filled_by_its_key(db: Database) -> None:
+    db.script(
+        "CREATE TABLE parts (a TEXT, b INTEGER, c TEXT, PRIMARY KEY (b, a)) WITHOUT ROWID",
+        "WITH RECURSIVE n(v) AS (SELECT 1 UNION ALL SELECT v + 1 FROM n WHERE v < 300) INSERT INTO parts (a, b) SELECT 'p' || v, v % 7 FROM n",
+    )
+    step = {"table": "parts", "fill": {"set": {"c": "a || ':' || CAST(b AS TEXT)"}, "where": "c IS NULL"}}
+    assert only(migrate(db, step, page_rows=40)).filled == 300
+    assert db.rows("SELECT count(*) FROM parts WHERE c = a || ':' || CAST(b AS TEXT)") == [(300,)]
+
+
+def test_a_fill_may_look_into_other_tables_and_at_awkward_names(db: Database) -> None:
+    db.script(
+        'CREATE TABLE "odd ""table" (id INTEGER PRIMARY KEY, "the ""name" TEXT)',
+        "CREATE TABLE names (id INTEGER PRIMARY KEY, called TEXT)",
+        "INSERT INTO names VALUES (1, 'one'), (2, 'two')",
+        'INSERT INTO "odd ""table" (id) VALUES (1), (2), (3)',
+    )
+    fill = {"set": {'the "name': '(SELECT n.called FROM names AS n WHERE n.id = "odd ""table".id)'}, "where": '"the ""name" IS NULL'}
+    index = {"name": 'by "name', "on": ['"the ""name" DESC'], "where": '"the ""name" IS NOT NULL'}
+    receipt = migrate(db, {"table": 'odd "table', "fill": fill}, {"table": 'odd "table', "index": index})
+    assert (receipt.outcome, states(receipt)) == ("done", ["filled", "made"])
+    assert db.rows('SELECT "the ""name" FROM "odd ""table" ORDER BY id') == [("one",), ("two",), (None,)]
+    assert db.indexes() == {'by "name': False}
