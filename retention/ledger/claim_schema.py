@@ -10,7 +10,7 @@ from ..policy.ledger_models import Claims, Creation, Record
 from ..schema.model import Schema
 from ..schema.reader import read
 from ..steps import Engine
-from .log_schema import is_unique, require_numbers, require_table
+from .log_schema import is_unique, numbers, require_numbers, require_table
 
 __all__ = ["check", "inspect"]
 
@@ -38,7 +38,7 @@ def check(claims: Claims, schema: Schema) -> None:
 def _check_record(table: Record, schema: Schema) -> None:
     columns = (table.id, *table.scope, table.kind, table.payload, table.key, table.digest, table.sequence, table.legacy)
     found = require_table(schema, table.table, (*columns, table.at.column, table.applied.column), "[claims.record]")
-    require_numbers(found, (table.sequence, table.at.column, table.applied.column))
+    require_numbers(found, (table.sequence, *numbers(table.at, table.applied)))
     if not is_unique(found, (*table.scope, table.key)):
         raise _not_unique(table.table, (*table.scope, table.key))
 

@@ -53,4 +53,4 @@ def given_up(log: Events, p: Params, now: int) -> str:
     """Whether the consumer `c` no longer protects an event that it has not acked."""
     if log.stopped_after is None:
         return "FALSE"
-    return f"(c.quiet AND {column(log, 'at')} < {p(unit(log.at.format).encode(now - log.stopped_after))})"
+    return f"(c.quiet AND {unit(log.at.format).older(column(log, 'at'), now - log.stopped_after, p)})"

@@ -68,4 +68,5 @@ def _converted(log: Events, at: str, wanted: str) -> str:
     if log.at.format == wanted:
         return at
     ms = unit(log.at.format).ms(at)
-    return {"unix_ms": ms, "unix_s": f"({ms}) / 1000", "unix_us": f"({ms}) * 1000"}[wanted]
+    texts = f"strftime('%Y-%m-%d %H:%M:%S', ({ms}) / 1000, 'unixepoch')"
+    return {"unix_ms": ms, "unix_s": f"({ms}) / 1000", "unix_us": f"({ms}) * 1000", "utc_text": texts}[wanted]

@@ -83,7 +83,7 @@ def columns(log: Events, alias: str | None = None) -> str:
     """What `event` reads: exact on every host, because integers leave as text."""
     payload = column(log, "payload", alias) if log.payload else "NULL"
     key, stream, kind, at = (column(log, part, alias) for part in ("id", "stream", "kind", "at"))
-    return f"CAST({key} AS TEXT), {stream}, {kind}, CAST(CAST({at} AS INTEGER) AS TEXT), {payload}"
+    return f"CAST({key} AS TEXT), {stream}, {kind}, {unit(log.at.format).read(at)}, {payload}"
 
 
 def event(log: Events, row: Sequence[Value]) -> Event:
@@ -95,7 +95,7 @@ def event(log: Events, row: Sequence[Value]) -> Event:
         None if stream is None else str(stream),
         str(kind),
         public,
-        unit(log.at.format).decode(int(cast(str, at or "0"))),
+        unit(log.at.format).decode(str(at or 0)),
         None if payload is None else str(payload),
     )
 
@@ -112,9 +112,11 @@ def kind_test(log: Events, p: Params, alias: str | None = None) -> str:
 def never_back(log: Events, asked: str, stream: str) -> str:
     """The time an event gets, as SQL: the one `asked` for, or the newest of its stream where that is later."""
     at = f"t.{name(log.at.column)}"
-    # Text or blobs among the times are no times; MAX would take them for the largest.
-    newest = f"SELECT MAX({at}) FROM {table(log)} AS t WHERE t.{name(log.stream)} = {stream} AND typeof({at}) IN ('integer', 'real')"
-    return f"MAX({asked}, COALESCE(CAST(({newest}) AS INTEGER), {asked}))"
+    # What is no time is passed over: MAX would take a text among numbers for the largest.
+    own = f"FROM {table(log)} AS t WHERE t.{name(log.stream)} = {stream} AND {unit(log.at.format).valid(at)}"
+    if log.at.format == "utc_text":
+        return f"MAX({asked}, COALESCE((SELECT {at} {own} ORDER BY {at} DESC LIMIT 1), {asked}))"
+    return f"MAX({asked}, COALESCE(CAST((SELECT MAX({at}) {own}) AS INTEGER), {asked}))"
 
 
 def require_cursors(log: Events, consumer: str | None) -> Cursors:

@@ -132,8 +132,7 @@ def _range(log: Events, p: Params, after: int | None, upto: str) -> str:
 
 
 def _old(log: Events, p: Params, cutoff: int) -> str:
-    # Texts and blobs are above every number, and NULL is beside them (sqlite.org/datatype3.html, 4.1): what is no time is kept.
-    return f"{column(log, 'at')} < {p(unit(log.at.format).encode(cutoff))}"
+    return unit(log.at.format).older(column(log, "at"), cutoff, p)
 
 
 def _mortal(log: Events, p: Params, cutoff: int) -> str:

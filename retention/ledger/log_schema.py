@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 from ..capabilities import Capabilities
 from ..errors import Refused
-from ..policy.ledger_models import Cursors, Events
+from ..policy.ledger_models import Cursors, Events, Stamp
 from ..schema.model import Index, Schema, Table
 from ..schema.reader import read
 from ..statements.quoting import name, text
 from ..steps import Engine
 
-__all__ = ["Advice", "advice", "advise", "check", "inspect", "is_unique", "require_numbers", "require_table"]
+__all__ = ["Advice", "advice", "advise", "check", "inspect", "is_unique", "numbers", "require_numbers", "require_table"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ def check(log: Events, schema: Schema) -> None:
             "a cursor would pass the new one unseen; make the table anew with AUTOINCREMENT",
             "schema",
         )
-    require_numbers(found, (log.at.column,))
+    require_numbers(found, numbers(log.at))
     if log.cursors is not None:
         _check_cursors(log.cursors, schema)
     if log.callback is not None and log.callback.table is not None:
@@ -61,9 +61,10 @@ def check(log: Events, schema: Schema) -> None:
 
 
 def _check_cursors(cursors: Cursors, schema: Schema) -> None:
-    stamps = tuple(stamp.column for stamp in (cursors.at, cursors.moved) if stamp is not None)
-    found = require_table(schema, cursors.table, (cursors.consumer, cursors.stream, cursors.position, *stamps), "[events.cursors]")
-    require_numbers(found, (cursors.position, *stamps))
+    stamps = tuple(stamp for stamp in (cursors.at, cursors.moved) if stamp is not None)
+    columns = (cursors.consumer, cursors.stream, cursors.position, *(stamp.column for stamp in stamps))
+    found = require_table(schema, cursors.table, columns, "[events.cursors]")
+    require_numbers(found, (cursors.position, *numbers(*stamps)))
     key = tuple(part for part in (cursors.consumer, cursors.stream) if part is not None)
     if not is_unique(found, key):
         columns = ", ".join(map(name, key))
@@ -83,6 +84,11 @@ def require_table(schema: Schema, wanted: str, columns: Sequence[str | None], wh
     if missing:
         raise Refused(f"{where} names {wanted}.{missing[0]}, which is not a column of that table; correct the name or add it", "schema")
     return found
+
+
+def numbers(*stamps: Stamp) -> tuple[str, ...]:
+    """The columns of those times that are stored as numbers."""
+    return tuple(stamp.column for stamp in stamps if stamp.format != "utc_text")
 
 
 def require_numbers(table: Table, columns: Sequence[str]) -> None:

@@ -133,7 +133,7 @@ def _find(table: Record, scope: Sequence[str], hashed: str) -> Statement:
 
 
 def _columns(table: Record) -> str:
-    numbers = (f"CAST({name(column)} AS TEXT)" for column in (table.sequence, table.at.column))
+    numbers = (f"CAST({name(table.sequence)} AS TEXT)", unit(table.at.format).read(name(table.at.column)))
     texts = map(name, (table.id, table.kind, table.payload))
     return ", ".join((*texts, *numbers, f"{name(table.applied.column)} IS NULL", name(table.digest)))
 
@@ -141,5 +141,5 @@ def _columns(table: Record) -> str:
 def _recorded(claims: Claims, table: Record, row: Sequence[Value], *, replayed: bool) -> Recorded:
     id, kind, payload, sequence, at, waits, _ = row
     moves = claims.status is not None and str(kind).startswith(claims.status.prefix)
-    decoded = unit(table.at.format).decode(int(cast(str, at)))
+    decoded = unit(table.at.format).decode(str(at))
     return Recorded(str(id), str(kind), str(payload), int(cast(str, sequence)), decoded, replayed, moves and bool(waits))

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 
 from ..errors import PolicyError
 from ..statements.ages import age_format
+from ..statements.instants import milliseconds, stamp
 from ..statements.quoting import integer
 from ..steps import Batch, Result, Statement, Step, Value
 from .canonical import canonical
@@ -70,31 +73,71 @@ def whole(value: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A stored integer time.
+    """How a time is stored: as a whole number, or as text whose order is the order in time.
 
     Attributes:
-        encode: ms since 1970 -> the stored integer, floored.
-        decode: the stored integer -> ms.
-        ms: the same in SQL, over an expression.
+        encode: ms since 1970 -> what is stored, floored.
+        decode: what was read by `read` -> ms.
+        ms: the stored time in ms, as SQL over an expression; NULL for a text that is no time.
+        read: what a result carries exactly on every host, as SQL.
+        valid: whether the stored value is a time, as SQL.
     """
 
-    encode: Callable[[int], int]
-    decode: Callable[[int], int]
+    encode: Callable[[int], int | str]
+    decode: Callable[[str], int]
     ms: Callable[[str], str]
+    read: Callable[[str], str]
+    valid: Callable[[str], str]
+
+    def older(self, column: str, at: int, p: Params) -> str:
+        """Whether the stored time lies before `at` (ms), as SQL; never true of what is no time."""
+        if self is _TEXT:
+            return f"{self.ms(column)} < {p(at)}"
+        # Texts and blobs are above every number, and NULL is beside them (sqlite.org/datatype3.html, 4.1).
+        return f"{column} < {p(self.encode(at))}"
 
 
-_DECODE: dict[str, tuple[Callable[[int], int], Callable[[str], str]]] = {
-    "unix_s": (lambda v: v * 1000, lambda c: f"({c}) * 1000"),
-    "unix_ms": (lambda v: v, lambda c: f"({c})"),
-    "unix_us": (lambda v: v // 1000, lambda c: f"({c}) / 1000"),
+def _number(name: str, factor: str, decode: Callable[[int], int]) -> Unit:
+    encode = age_format(name).encode
+    return Unit(
+        encode=lambda at: int(encode(at, 0)),
+        decode=lambda text: decode(int(text)),
+        ms=lambda c: f"({c}){factor}",
+        read=lambda c: f"CAST(CAST({c} AS INTEGER) AS TEXT)",
+        valid=lambda c: f"typeof({c}) IN ('integer', 'real')",
+    )
+
+
+def _text_ms(text: str) -> int:
+    """ms of `YYYY-MM-DD HH:MM:SS[.fff...]`; a fraction of a millisecond counts as a whole one, as in `instants`. 0 for any other text."""
+    if not _UTC_TEXT.fullmatch(text):
+        return 0
+    seconds = (datetime.fromisoformat(text[:19]).replace(tzinfo=UTC) - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(seconds=1)
+    fraction = text[20:]
+    return seconds * 1000 + int(fraction[:3].ljust(3, "0")) + bool(fraction[3:].strip("0"))
+
+
+_UTC_TEXT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?")
+
+_TEXT = Unit(
+    encode=lambda at: str(stamp("utc_text", at)),
+    decode=_text_ms,
+    ms=lambda c: milliseconds("utc_text", c),
+    read=lambda c: c,
+    valid=lambda c: f"({milliseconds('utc_text', c)}) IS NOT NULL",
+)
+
+_UNITS = {
+    "unix_s": _number("unix_s", " * 1000", lambda v: v * 1000),
+    "unix_ms": _number("unix_ms", "", lambda v: v),
+    "unix_us": _number("unix_us", " / 1000", lambda v: v // 1000),
+    "utc_text": _TEXT,
 }
 
 
 def unit(name: str) -> Unit:
-    """The unit of an integer time format: unix_s, unix_ms or unix_us."""
-    decode, ms = _DECODE[name]
-    encode = age_format(name).encode
-    return Unit(lambda at: int(encode(at, 0)), decode, ms)
+    """The unit of a stored time: unix_s, unix_ms, unix_us or utc_text."""
+    return _UNITS[name]
 
 
 def clamp(limit: object, default: int, most: int = 500) -> int:

@@ -1,7 +1,7 @@
 """`[events]` and `[claims]`: which tables and columns hold the event log, its cursors, and the claims.
 
 The same models are what `retention.events.Log` and `retention.claims.Claims` are bound to. Every name is a name in the database;
-times are whole numbers since 1970 in the unit that `format` tells.
+times are stored as `format` tells.
 
     [events]
     table   = "delivery_events"
@@ -60,10 +60,10 @@ PLACEHOLDERS = frozenset({"uuid", "stream", "kind", "public", "id", "at", "event
 
 
 class Stamp(Model):
-    """A column that holds a time as a whole number."""
+    """A column that holds a time: a whole number since 1970, or text `YYYY-MM-DD HH:MM:SS`, with or without a fraction."""
 
     column: Name
-    format: Literal["unix_s", "unix_ms", "unix_us"]
+    format: Literal["unix_s", "unix_ms", "unix_us", "utc_text"]
 
 
 class Cursors(Model):

@@ -41,7 +41,7 @@ def test_the_models_are_frozen() -> None:
     [
         ({"tabel": "x"}, "did you mean table"),
         ({"table": ""}, "empty"),
-        ({"at": {"column": "at", "format": "utc_text"}}, "unix_ms"),
+        ({"at": {"column": "at", "format": "iso8601"}}, "unix_ms"),
         ({"keep": "30"}, "no unit"),
         ({"keep": "-1d"}, "negative"),
         ({"hidden": ["x"]}, "every kind is public"),

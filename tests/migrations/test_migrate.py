@@ -391,7 +391,8 @@ def test_a_row_that_cannot_be_filled_does_not_stop_the_others(db: Database) -> N
 def test_a_table_without_rowid_is_filled_by_its_key(db: Database) -> None:
     db.script(
         "CREATE TABLE parts (a TEXT, b INTEGER, c TEXT, PRIMARY KEY (b, a)) WITHOUT ROWID",
-        "WITH RECURSIVE n(v) AS (SELECT 1 UNION ALL SELECT v + 1 FROM n WHERE v < 300) INSERT INTO parts (a, b) SELECT 'p' || v, v % 7 FROM n",
+        "WITH RECURSIVE n(v) AS (SELECT 1 UNION ALL SELECT v + 1 FROM n WHERE v < 300) "
+        "INSERT INTO parts (a, b) SELECT 'p' || v, v % 7 FROM n",
     )
     step = {"table": "parts", "fill": {"set": {"c": "a || ':' || CAST(b AS TEXT)"}, "where": "c IS NULL"}}
     assert only(migrate(db, step, page_rows=40)).filled == 300
