@@ -18,7 +18,7 @@ from .checkpoint import Entry
 from .receipt import NAMED_TENANTS, RuleReceipt
 from .sizes import Sizes
 
-__all__ = ["BLOCKED_ROWS", "Pages", "Traversal", "advance", "ask", "begin", "boundary", "count"]
+__all__ = ["BLOCKED_ROWS", "Pages", "Traversal", "advance", "ask", "begin", "boundary", "count", "found_again"]
 
 Pages = Generator[Step, list[Result] | None, None]
 
@@ -40,7 +40,7 @@ class Traversal:
         continuing: an ordered rule that starts where the last run ended.
         trouble: keys at a time, and the key at which to stop caring, after a page that failed.
         ahead: the next page's boundary, if it travelled with the last delete.
-        lost: expired rows of a page whose outcome is unknown.
+        lost: of a page whose outcome is unknown: its expired rows, the age that it was inside of, and its last key.
         pages: pages admitted in this run. done: no more pages in this pass. fresh: nothing changed since the traversal began.
     """
 
@@ -58,7 +58,7 @@ class Traversal:
     continuing: bool = False
     trouble: tuple[int, Key] | None = None
     ahead: tuple[Range, int, Boundary] | None = None
-    lost: int | None = None
+    lost: tuple[int, Key, Key] | None = None
     pages: int = 0
     done: bool = False
     deleted_now: int = field(default=0)
@@ -206,7 +206,7 @@ def _range_page(state: Traversal, budget: Budget) -> Pages:
             # One age alone holds more than a write: its pages follow, inside it.
             page = Range(within=found.last)
             found = replace(found, seen=0, expired=0, last=(), whole=True, filled=True, kept={})
-    _found_again(state, found.expired)
+    found_again(state, page, found)
     upto = found.last if found.filled else ()
     if found.expired:
         exact = _narrowed(page, found, upto)
@@ -268,13 +268,20 @@ def _write(state: Traversal, statements: list[Statement]) -> Generator[Step, lis
         raise
 
 
-def _found_again(state: Traversal, expired: int) -> None:
-    """A page whose answer was lost has been read again: what is missing now was deleted then."""
-    if state.lost is not None:
-        vanished = max(0, state.lost - expired)
-        state.receipt.unconfirmed += vanished
-        state.deleted_now += vanished
-        state.lost = None
+def found_again(state: Traversal, page: Range, found: Boundary) -> None:
+    """A page whose answer was lost has been read again: what is missing now was deleted then.
+
+    Rows are counted only where the same stretch of keys was read; a page that came out shorter or longer tells nothing.
+    """
+    if state.lost is None:
+        return
+    expired, within, end = state.lost
+    reached = state.position(page, found.last) == end if found.filled else bool(page.upto) or end == state.high
+    if page.within == within and reached:
+        state.receipt.unconfirmed += max(0, expired - found.expired)
+    # Whatever the count, rows may have gone, and other rules may read them.
+    state.deleted_now += expired
+    state.lost = None
 
 
 def _deleted(state: Traversal, results: Sequence[Result]) -> int:
@@ -374,10 +381,11 @@ def _learn(state: Traversal, error: HostError, page: Range, found: Boundary, las
         case _:
             if error.applied is None:
                 # Take the same page again: what is missing then was deleted by the write whose answer was lost.
-                state.lost = found.expired
+                end = state.position(page, found.last) if found.last else state.high
+                state.lost = (found.expired, page.within, end)
                 # One key more than it had, or its last age might count as cut.
                 keys = min(found.seen + 1, state.rule.max_keys)
-                state.trouble = (keys, state.position(page, found.last) if found.last else state.high)
+                state.trouble = (keys, end)
             raise error
 
 
@@ -398,7 +406,7 @@ def _chunk_page(state: Traversal, budget: Budget, chunk: int) -> Pages:
         else:
             rows = [r for r in rows if r.key[:1] != ages[-1]]
     gone = [i for i, r in enumerate(rows) if r.verdict == 1]
-    _found_again(state, len(gone))
+    found_again(state, page, replace(_summary(page, state, rows, ()), filled=filled))
     for start in range(0, len(gone), chunk):
         part = gone[start : start + chunk]
         if start and budget.now >= budget.deadline:

@@ -13,7 +13,7 @@ from ..engine.budget import Budget
 from ..engine.checkpoint import Entry
 from ..engine.prune import instant
 from ..engine.receipt import LogReceipt, RuleReceipt
-from ..engine.traversal import Pages, Traversal, advance, ask, begin, boundary, count
+from ..engine.traversal import Pages, Traversal, advance, ask, begin, boundary, count, found_again
 from ..errors import HostError
 from ..plan.model import FurtherPlan
 from ..policy.ledger_models import Events
@@ -155,10 +155,7 @@ class LogWalk(Traversal):
         found = yield from boundary(self, page, self.trouble[0] if self.trouble else self.sizes.keys)
         if found.expired > self.sizes.writes and found.seen > 1 and self.trouble is None:
             found = yield from boundary(self, page, self.sizes.fewer(found.seen, found.expired))
-        if self.lost is not None:
-            # A page whose answer was lost has been read again: what is missing now was deleted then.
-            self.receipt.unconfirmed += max(0, self.lost - found.expired)
-            self.lost = None
+        found_again(self, page, found)
         upto = found.last if found.filled else ()
         if found.expired:
             try:
@@ -194,7 +191,8 @@ class LogWalk(Traversal):
         if error.kind in ("interrupted", "overloaded"):
             self.sizes.failed(found.expired)
         elif error.applied is None:
-            self.lost = found.expired
+            self.lost = (found.expired, page.within, end)
+            self.trouble = (found.seen + 1, end)
         raise error
 
     def report(self) -> LogReceipt:

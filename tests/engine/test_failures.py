@@ -138,6 +138,7 @@ def losing(con: apsw.Connection, plan: dict[int, bool], writes_only: bool = Fals
 @given(walks, modes, st.integers(1, 9), st.integers(1, 25), st.dictionaries(st.integers(1, 12), st.booleans(), max_size=4), st.booleans())
 @example("age", {"chunk": 3}, 5, 5, {1: False}, True)
 @example("age", "range", 3, 3, {1: False}, True)
+@example("age", "range", 2, 21, {8: True, 11: False, 1: False}, True)
 def test_lost_answers_lose_no_row_and_count_none_twice(
     walk: str, mode: Any, page: int, rows: int, lost: dict[int, bool], writes_only: bool
 ) -> None:

@@ -56,7 +56,7 @@ def test_se_16_all_of_it_is_one_batch(told: Database) -> None:
     assert tally(told) == (1, 1)
 
 
-@pytest.mark.parametrize("order", permutations((0, 1)))
+@pytest.mark.parametrize("order", list(permutations((0, 1))))
 def test_se_17_se_18_two_posts_under_one_key_tell_once(told: Database, order: tuple[int, int]) -> None:
     posts = [post(told, 1), post(told, 2)]
     assert posts[0][0] == posts[1][0]
