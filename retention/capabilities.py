@@ -81,4 +81,4 @@ D1 = Capabilities(
 """Cloudflare D1 over its REST API. A batch is one transaction by itself, so nothing wraps it."""
 
 LIBSQL = Capabilities(name="libsql", remote=True, transactions=False, wraps=True, meters=True)
-"""libSQL (sqld, Turso) over Hrana: SQLite's own limits. A statement alone would keep what RAISE(FAIL) had done, so every write is wrapped."""
+"""libSQL (sqld, Turso) over Hrana: SQLite's own limits. A statement alone would keep what RAISE(FAIL) had done, so each is wrapped."""

@@ -23,7 +23,7 @@ _MEMORY = 0.7
 """Weight of what was known before against the latest write: about three writes back still count."""
 
 _LONGEST = 2
-"""A write may take so many times the aim where its fixed part alone fills two thirds of it: cutting it further would only repeat that part."""
+"""A write may take so many times the aim where its fixed part alone fills two thirds of it: a smaller one would only repeat that part."""
 
 
 @dataclass(slots=True)
