@@ -17,7 +17,7 @@ from ..statements.pages import PageSQL
 from ..statements.quoting import name
 from ..steps import Batch, Statement
 from .drain import drain_cost, holds_below, read_drained
-from .family import Family, as_reference, count_followers, identity, read_family
+from .family import Family, as_reference, check_parents, count_followers, identity, read_family
 from .model import RulePlan
 from .names import found_column, found_table, prunable
 from .walks import choose_walk
@@ -52,6 +52,9 @@ def compile_rule(rule: Rule, policy: Policy, schema: Schema, host: Capabilities)
         below, family = read_drained(schema, table, enforced, where)
     else:
         family = read_family(schema, table, enforced, rule.children, host, where)
+    if enforced:
+        drained = {node.table for _, node in nodes(below)} if below is not None else set[str]()
+        check_parents(schema, [table, *(schema.tables[name] for name in sorted(drained))], where)
     walk, why = choose_walk(rule, policy, table, where)
     age = None
     if rule.age is not None:
@@ -256,6 +259,8 @@ def _notes(table: Table, family: Family, reads: frozenset[str], below: Node | No
     both = (family.feeds - {table.name}) & reads
     if both:
         notes.append(f"deleting from {table.name} also changes {', '.join(sorted(both))}, which the condition reads")
+    if table.name in family.alters:
+        notes.append(f"a trigger writes to {table.name} when its rows go, which the condition reads again: --until-done may find no end")
     if family.followers:
         followers = sorted({f"{k.child} ({k.on_delete})" for k in family.followers})
         notes.append(f"rows of {', '.join(followers)} go or change with their parent")

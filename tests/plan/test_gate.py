@@ -43,7 +43,7 @@ REFUSED: dict[str, tuple[str, dict[str, Any], dict[str, Any], str]] = {
     ),
     "the rule's own table, inside": (T, {"only": "at < (SELECT max(at) FROM t AS u WHERE u.w = t.w)"}, {}, "would"),
     "the rule's own table, once": (T, {"only": "at < (SELECT avg(at) FROM t)"}, {}, "would scan"),
-    "a child key without an index": (T + child(index=False), {}, {}, "has no index.*CREATE INDEX \"child_ref\" ON \"child\" \\(\"ref\"\\)"),
+    "a child key without an index": (T + child(index=False), {}, {}, "no index.*CREATE INDEX \"idx_child_ref\" ON \"child\" \\(\"ref\"\\)"),
     "a cascading child without an index": (T + child("ON DELETE CASCADE", index=False), {}, {}, "has no index"),
     "children that are not wanted": (T + child("ON DELETE CASCADE"), {"children": "refuse"}, {}, 'children = "refuse"'),
     "keep_newest without its index": (
