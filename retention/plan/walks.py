@@ -41,7 +41,9 @@ def choose_walk(rule: Rule, policy: Policy, table: Table, where: str) -> tuple[W
         return _primary(key), suited
     if table.without_rowid:
         raise Refused(
-            f"{where}: the primary key of {table.name!r} mixes rising and falling columns, so no range of it can be sought.", "schema"
+            f"{where}: the primary key of {table.name!r} mixes rising and falling columns, so no range of it can be sought; "
+            f"add an index led by the age, then by all of the primary key, rising, or make it a rowid table.",
+            "schema",
         )
     raise Refused(
         f"{where}: the columns of {table.name!r} hide all three names of its rowid, so its rows cannot be visited in order; "

@@ -72,7 +72,7 @@ def test_a_tenants_keep_needs_a_shortest_for_an_end(shortest: str | None, walk: 
         (ROWID + "CREATE INDEX i ON t (w)", {"index": "i"}, Refused, "cannot carry the walk"),
         (ROWID + "CREATE INDEX i ON t (at, w)", {"index": "i"}, Refused, "cannot carry the walk"),
         ("CREATE TABLE t (rowid TEXT, oid TEXT, _rowid_ TEXT, at INTEGER);", None, Refused, "hide all three names"),
-        (KEYED.replace("(w, id)", "(w, id DESC)"), None, Refused, "mixes rising and falling"),
+        (KEYED.replace("(w, id)", "(w, id DESC)"), None, Refused, "mixes rising and falling.*add an index led by the age"),
     ],
 )
 def test_a_walk_that_is_not_there(ddl: str, walk: Any, error: type[Exception], said: str) -> None:
@@ -83,3 +83,8 @@ def test_a_walk_that_is_not_there(ddl: str, walk: Any, error: type[Exception], s
 def test_a_rowid_that_is_shadowed_is_reached_by_another_name() -> None:
     plan = planned("CREATE TABLE t (rowid TEXT, at INTEGER);")
     assert plan.pages.walk.columns == ("_rowid_",)
+
+
+def test_the_index_that_helps_a_primary_key_of_mixed_directions() -> None:
+    mixed = "CREATE TABLE t (w TEXT, id INTEGER, at INTEGER, PRIMARY KEY (w, id DESC)) WITHOUT ROWID;"
+    assert planned(mixed + "CREATE INDEX i ON t (at, w, id)").walk == "index:i"
