@@ -69,7 +69,9 @@ def check_names(condition: Condition, schema: Schema, table: Table) -> Names:
         PolicyError: a table or column that does not exist, or a name that could mean two.
     """
     try:
-        return resolve(condition.root, schema, table)
+        names = resolve(condition.root, schema, table)
+        _check_matched(condition.root, schema)
+        return names
     except NameFault as error:
         raise PolicyError(_message(condition.where_from, error)) from None
 
@@ -93,6 +95,14 @@ def rewritten(condition: Condition, alias: str) -> str:
         end = qualifier.meta["end"] + 1 - shift if qualifier else start
         text = f"{text[:start]}{quoted}{'' if qualifier else '.'}{text[end:]}"
     return text
+
+
+def _check_matched(root: exp.Select, schema: Schema) -> None:
+    for node in root.find_all(exp.Match):
+        query = node.find_ancestor(exp.Select)
+        read = [schema.table(table.name) for table in query.find_all(exp.Table)] if query else []
+        if all(table is not None and table.kind == "table" for table in read):
+            raise NameFault(f"has {node.sql('sqlite')} where no full-text table is read; {_MATCH}")
 
 
 def _message(where_from: str, reason: ValueError) -> str:
@@ -178,7 +188,23 @@ def _called_tables(root: exp.Select) -> frozenset[str]:
     return frozenset(table.this.name.lower() for table in root.find_all(exp.Table) if isinstance(table.this, exp.Anonymous))
 
 
+_MATCH = "MATCH works in a subquery's WHERE, joined by AND, on the full-text table that it reads; elsewhere use LIKE or GLOB"
+
+
+def _is_search(node: exp.Match, root: exp.Select) -> bool:
+    """Whether it is one of the terms, joined by AND, of a subquery's WHERE or ON: FTS must find it while it opens its table."""
+    above = node.parent
+    while isinstance(above, exp.And | exp.Paren):
+        above = above.parent
+    return isinstance(node.this, exp.Column) and isinstance(above, exp.Where | exp.Join) and above is not root.args.get("where")
+
+
 def _structure_complaint(root: exp.Select, table: str) -> str | None:
+    for node in root.find_all(exp.Match, exp.RegexpLike):
+        if isinstance(node, exp.RegexpLike):
+            return "holds REGEXP, which is not built into SQLite; use GLOB or LIKE"
+        if not _is_search(node, root) or node.this.table.lower() == table.lower():
+            return f"has {node.sql('sqlite')}, and SQLite would fail when it runs; {_MATCH}"
     for node in root.find_all(exp.Table, exp.Column, exp.Subquery, exp.CTE, exp.CurrentUser, *_STATEMENTS):
         if isinstance(node, exp.CurrentUser):
             return "has current_user, which is a function elsewhere; if it is a column, write it in double quotes"

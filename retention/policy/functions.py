@@ -24,7 +24,7 @@ _SCALAR = _words(
     json jsonb json_array jsonb_array json_array_length json_error_position json_extract jsonb_extract json_insert jsonb_insert
     json_object jsonb_object json_patch jsonb_patch json_pretty json_quote json_remove jsonb_remove json_replace jsonb_replace
     json_set jsonb_set json_type json_valid
-    bm25 highlight snippet match"""
+    bm25 highlight snippet"""
 )
 _AGGREGATE = _words(
     """avg count group_concat string_agg sum total max min
@@ -36,8 +36,8 @@ _JSON_COLUMNS = _words("key value type atom id parent fullkey path json root")
 TABLE_FUNCTIONS: dict[str, frozenset[str]] = {"json_each": _JSON_COLUMNS, "json_tree": _JSON_COLUMNS}
 """Functions that stand in FROM, with the columns that they give (sqlite.org/json1.html, section 4.25)."""
 
-_TIME_VALUES = {"date": 0, "time": 0, "datetime": 0, "julianday": 0, "unixepoch": 0, "strftime": 1, "timediff": 0}
-"""Date functions, and which argument is the first time value; without one they mean now (sqlite.org/lang_datefunc.html)."""
+_TIME_VALUES = {**dict.fromkeys(("date", "time", "datetime", "julianday", "unixepoch"), (0, 1)), "strftime": (1, 2), "timediff": (0, 2)}
+"""Date functions, and which of their arguments are time values; without any they mean now (sqlite.org/lang_datefunc.html)."""
 
 _NOW = frozenset({"now", "subsec", "subsecond"})
 _ZONES = frozenset({"localtime", "utc"})
@@ -77,6 +77,7 @@ def complaint(tokens: tuple[Token, ...], declared: frozenset[str]) -> str | None
             virtual tables that take arguments.
     """
     queries: list[bool] = []
+    dated = ""
     for place, token in enumerate(tokens):
         following = tokens[place + 1] if place + 1 < len(tokens) else None
         if token.text == "(":
@@ -90,10 +91,13 @@ def complaint(tokens: tuple[Token, ...], declared: frozenset[str]) -> str | None
                 return f"{token.keyword} makes an aggregate or window function of many rows, but the condition is about one; use a subquery"
         elif _is_call(token, following, tokens[place - 1] if place else None):
             name = name_of(token).lower()
+            dated = name if name in _TIME_VALUES else dated
             if name not in declared:
                 wrong = _call_complaint(name, _arguments(tokens, place + 1), in_query=any(queries))
                 if wrong:
                     return wrong
+    if dated and "now" in _texts(tokens):
+        return f"has 'now' beside {dated}(), which {_CLOCK}"
     return None
 
 
@@ -122,17 +126,66 @@ def _call_complaint(name: str, arguments: list[tuple[Token, ...]], in_query: boo
     aggregate = name in _AGGREGATE and not (name in ("max", "min") and len(arguments) > 1)
     if (aggregate or name in _WINDOW) and not in_query:
         return f"{name}() is about many rows, but the condition is about one; write it in a subquery, such as (SELECT {name}(...) FROM ...)"
-    if name in _TIME_VALUES:
-        texts = [_literal(argument) for argument in arguments]
-        values = texts[_TIME_VALUES[name] :]
-        if not values or "now" in texts or values[0] in _NOW:
-            return f"{name}() here {_CLOCK}"
-        zone = next((text for text in values if text in _ZONES), None)
-        if zone:
-            return f"{name}() with {show(zone)} depends on the time zone of the machine that asks; compare in UTC"
+    return _date_complaint(name, arguments) if name in _TIME_VALUES else None
+
+
+def _date_complaint(name: str, arguments: list[tuple[Token, ...]]) -> str | None:
+    """A date function takes its words when it runs, so that each literal that could become one counts, however deep it stands."""
+    first, end = _TIME_VALUES[name]
+    times = [_texts(argument, names=True) for argument in arguments[first:end]]
+    texts = [text for argument in arguments for text in _texts(argument, names=True)]
+    if not times or "now" in texts or any(_NOW.intersection(found) for found in times):
+        return f"{name}() here {_CLOCK}"
+    zone = next((text for text in texts if text in _ZONES), None)
+    if zone:
+        return f"{name}() with {show(zone)} depends on the time zone of the machine that asks; compare in UTC"
+    if any(_is_made(argument) for argument in arguments):
+        return f"{name}() is given text that is put together from constants, which could spell 'now'; write it as one literal"
     return None
 
 
-def _literal(argument: tuple[Token, ...]) -> str:
+def _texts(parts: tuple[Token, ...], names: bool = False) -> list[str]:
+    """The literals among the tokens, in lower case; those that `||` joins count as one too. SQLite reads a blob as text.
+
+    Args:
+        names: take a name in quotes for a literal where it stands alone, as SQLite does if there is no such column.
+    """
+    bare = [token for token in parts if token.text not in ("(", ")")]
+    if names and len(bare) == 1 and bare[0].kind == "name":
+        return [name_of(bare[0]).strip().lower()]
+    found: list[str] = []
+    joined, bars = "", 0
+    for token in bare:
+        if token.kind in ("string", "blob"):
+            text = name_of(token) if token.kind == "string" else bytes.fromhex(_even(token.text[2:-1])).decode(errors="replace")
+            joined = joined + text if bars == 2 else text
+            found += [text, joined]
+            bars = 0
+        else:
+            bars = bars + 1 if token.text == "|" else 0
+            joined = joined if token.text == "|" else ""
+    return [text.strip().lower() for text in found]
+
+
+def _even(digits: str) -> str:
+    return digits if len(digits) % 2 == 0 and all(c in "0123456789abcdefABCDEF" for c in digits) else ""
+
+
+def _is_made(argument: tuple[Token, ...]) -> bool:
+    """Whether a call or an operation in it, or all of it, makes text out of constants alone."""
+    calls = [place for place, token in enumerate(argument[:-1]) if token.kind in ("word", "name") and argument[place + 1].text == "("]
+    inner = [[token for part in _arguments(argument, place + 1) for token in part] for place in calls if _is_function(argument[place])]
+    if any(_is_constant(part) for part in inner):
+        return True
     bare = [token for token in argument if token.text not in ("(", ")")]
-    return name_of(bare[0]).strip().lower() if len(bare) == 1 and bare[0].kind in ("string", "name") else ""
+    return len(bare) > 1 and any(token.kind in ("string", "blob") for token in bare) and _is_constant(bare)
+
+
+def _is_function(token: Token) -> bool:
+    return token.keyword not in _KEYWORDS and name_of(token).lower() not in _TIME_VALUES
+
+
+def _is_constant(parts: list[Token]) -> bool:
+    """Whether no column stands in it. What an inner date function gives is a date."""
+    own = _ALLOWED - _TIME_VALUES.keys()
+    return all(t.kind not in ("word", "name") or t.keyword in _KEYWORDS or name_of(t).lower() in own for t in parts)
