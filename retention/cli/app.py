@@ -71,13 +71,13 @@ def plan(
 ) -> None:
     """Say what a run would do: statements, query plans, ceiling, rows to delete, runs to drain. Deletes nothing."""
     with ending(debug):
-        from .policies import chosen_policy
+        from .policies import checked_state, chosen_policy
 
         chosen = chosen_policy(policy, preset)
         if exact:
             from .exact import exact_plan
 
-            raise typer.Exit(exact_plan(db, chosen, now, state, json))
+            raise typer.Exit(exact_plan(db, chosen, now, checked_state(db, state, policy, preset), json))
         from .plan import plan
 
         plan(db, chosen, now, json)
@@ -98,10 +98,12 @@ def run(
 ) -> None:
     """Delete what has outlived its keep, within the limits; the next run goes on where this one ended."""
     with ending(debug):
-        from .policies import chosen_policy
+        from .policies import checked_state, chosen_policy
         from .run import run
 
-        raise typer.Exit(run(db, chosen_policy(policy, preset), state, statements, deadline, until_done, now, json, debug))
+        chosen = chosen_policy(policy, preset)
+        lies = checked_state(db, state, policy, preset)
+        raise typer.Exit(run(db, chosen, lies, statements, deadline, until_done, now, json, debug))
 
 
 @app.command()
@@ -120,11 +122,12 @@ def sweep(
 ) -> None:
     """End work that has stopped, as the policy's sweeps say, and nothing else of the policy."""
     with ending(debug):
-        from .policies import chosen_policy
+        from .policies import checked_state, chosen_policy
         from .sweep import sweep
 
         chosen = chosen_policy(policy, preset)
-        raise typer.Exit(sweep(db, chosen, state, skip or [], allow_mass or [], statements, deadline, now, json, debug))
+        lies = checked_state(db, state, policy, preset)
+        raise typer.Exit(sweep(db, chosen, lies, skip or [], allow_mass or [], statements, deadline, now, json, debug))
 
 
 @app.command()
@@ -143,9 +146,11 @@ def migrate(
     """Make what the policy's [[migrations]] lack: tables, columns, values, indexes. Nothing is dropped or rebuilt."""
     with ending(debug):
         from .migrate import migrate
-        from .policies import chosen_policy
+        from .policies import checked_state, chosen_policy
 
-        raise typer.Exit(migrate(db, chosen_policy(policy, preset), state, statements, deadline, dry_run, allow_long, json, debug))
+        chosen = chosen_policy(policy, preset)
+        lies = checked_state(db, state, policy, preset)
+        raise typer.Exit(migrate(db, chosen, lies, statements, deadline, dry_run, allow_long, json, debug))
 
 
 @app.command()

@@ -19,7 +19,6 @@ from ..runner.runs import run as carry_out
 from ..steps import Archive
 from ..stores import FileStore, MemoryStore
 from .output import show_receipt, watching
-from .policies import state_file
 from .run import given_limits
 
 __all__ = ["exact_plan"]
@@ -44,7 +43,7 @@ class _Nowhere:
         """Nothing to close."""
 
 
-def exact_plan(db: str, policy: Policy, now: str | None, state: Path | None, as_json: bool) -> int:
+def exact_plan(db: str, policy: Policy, now: str | None, state: Path, as_json: bool) -> int:
     """Run until done on a copy, from the stored checkpoint, and show the receipt. Returns the exit status of such a run.
 
     Raises:
@@ -57,7 +56,7 @@ def exact_plan(db: str, policy: Policy, now: str | None, state: Path | None, as_
         copy = Path(folder) / Path(db).name
         _copy(db, copy)
         nowhere = {rule.name: _Nowhere() for rule in policy.rules if rule.archive is not None}
-        store = MemoryStore(FileStore(state_file(db, state)).load())
+        store = MemoryStore(FileStore(state).load())
         with watching(policy, as_json) as observers:
             receipt = carry_out(
                 copy,

@@ -17,7 +17,6 @@ from ..runner.bound import milliseconds
 from ..stores import FileStore, MemoryStore, StateLock
 from .ending import complain
 from .output import write, write_json
-from .policies import state_file
 from .run import given_limits
 from .signals import asked_to_stop
 
@@ -27,7 +26,7 @@ __all__ = ["migrate"]
 def migrate(
     db: str,
     policy: Policy,
-    state: Path | None,
+    state: Path,
     statements: int | None,
     deadline: str | None,
     dry_run: bool,
@@ -44,7 +43,7 @@ def migrate(
     limits = policy.limits.model_copy(update={key: getattr(Limits(**given), key) for key in given})
     limited = policy.model_copy(update={"limits": limits})
     try:
-        receipt = _carried_out(db, limited, state_file(db, state), dry_run, allow_long)
+        receipt = _carried_out(db, limited, state, dry_run, allow_long)
     except HostError as error:
         if debug:
             traceback.print_exc()

@@ -9,7 +9,7 @@ from ..errors import PolicyError
 from ..policy.load import load, parse
 from ..policy.models import Policy
 
-__all__ = ["chosen_policy", "state_file"]
+__all__ = ["checked_state", "chosen_policy", "state_file"]
 
 DEFAULT = Path("retention.toml")
 
@@ -39,3 +39,29 @@ def state_file(db: str, given: Path | None) -> Path:
         return Path(f"{db}.retention.json")
     last = db.split("://", 1)[1].rstrip("/").rsplit("/", 1)[-1]
     return Path(f"{re.sub(r'[^A-Za-z0-9._-]', '_', last)}.retention.json")
+
+
+def checked_state(db: str, given: Path | None, policy: Path | None, preset: str | None) -> Path:
+    """The state file, which is to be written.
+
+    Args:
+        db: the command's argument.
+        given: `--state`.
+        policy, preset: `-p` and `--preset`.
+
+    Raises:
+        PolicyError: it is the database, a file beside it, the policy, or a file that holds something else than a checkpoint.
+    """
+    from ..hosts import is_remote
+    from ..stores import FileStore
+    from ..stores.apart import database_files, keep_apart, state_files
+
+    state = state_file(db, given)
+    others = {} if is_remote(db) else database_files(db)
+    if preset is None:
+        others[str(policy or DEFAULT)] = "the policy"
+    keep_apart(state, "the state file", others)
+    for path, what in state_files(state).items():
+        keep_apart(path, what, others)
+    FileStore(state).check()
+    return state

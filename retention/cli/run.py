@@ -20,7 +20,6 @@ from ..runner.runs import milliseconds
 from ..runner.runs import run as carry_out
 from ..stores import FileStore, StateLock
 from .output import show_receipt, watching
-from .policies import state_file
 from .signals import asked_to_stop
 
 __all__ = ["given_limits", "one_runner", "run"]
@@ -29,7 +28,7 @@ __all__ = ["given_limits", "one_runner", "run"]
 def run(
     db: str,
     policy: Policy,
-    state: Path | None,
+    state: Path,
     statements: int | None,
     deadline: str | None,
     until_done: bool,
@@ -51,7 +50,7 @@ def run(
 
 
 def one_runner(
-    db: str, policy: Policy, state: Path | None, now: str | None, as_json: bool, debug: bool, carry: Callable[..., Receipt]
+    db: str, policy: Policy, state: Path, now: str | None, as_json: bool, debug: bool, carry: Callable[..., Receipt]
 ) -> int:
     """Open the database, lock the state, call `carry(host, store=..., on_step=..., stop=...)`, and show its receipt.
 
@@ -62,7 +61,7 @@ def one_runner(
     """
     now_ms = time.time_ns() // 1_000_000 if now is None else milliseconds(now)
     try:
-        receipt = _locked(db, policy, state_file(db, state), as_json, carry)
+        receipt = _locked(db, policy, state, as_json, carry)
     except (HostError, Refused) as error:
         if debug:
             traceback.print_exc()

@@ -19,7 +19,7 @@ __all__ = ["skipped", "sweep"]
 def sweep(
     db: str,
     policy: Policy,
-    state: Path | None,
+    state: Path,
     skip: list[str],
     allow_mass: list[str],
     statements: int | None,

@@ -6,11 +6,12 @@ import contextlib
 import errno
 import json
 import os
+import stat
 import tempfile
 from pathlib import Path
 from typing import Any, cast
 
-from ..errors import HostError, Kind
+from ..errors import HostError, Kind, PolicyError
 
 __all__ = ["FileStore", "file_error", "sync_directory"]
 
@@ -23,8 +24,16 @@ _KINDS: dict[int, Kind] = {
 }
 
 
+_BEGIN = b'{"version":'
+"""How each checkpoint begins. A file that ends before it can be read as JSON is taken for one only if it begins so."""
+
+
 class FileStore:
     """A checkpoint file, mode 0600. A reader or a crash meets the old document or the new one, never a part.
+
+    A file that is there and no checkpoint is somebody's own, and is never replaced. Taken for a checkpoint, valid or not, are an
+    empty file, `{}`, a JSON object whose `version` is a whole number, and the torn beginning of one, which an editor or a full disk
+    may have left.
 
     Args:
         path: the file; it need not exist, its directory must. A symbolic link is followed and kept.
@@ -32,6 +41,17 @@ class FileStore:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
+        self._checked = False
+
+    def check(self) -> None:
+        """Make sure that the file may be replaced: it is not there yet, or holds a checkpoint.
+
+        Raises:
+            PolicyError: it is something else.
+        """
+        wrong = self._foreign()
+        if wrong is not None:
+            raise PolicyError(wrong)
 
     def load(self) -> dict[str, Any] | None:
         """See `CursorStore.load`.
@@ -57,8 +77,12 @@ class FileStore:
         """See `CursorStore.save`. Written beside the file, synced, renamed over it, and the directory synced.
 
         Raises:
-            HostError: `full`, `readonly`, `denied` or `error`.
+            HostError: `full`, `readonly`, `denied` or `error`; `denied` too where the file is no checkpoint.
         """
+        if not self._checked:
+            wrong = self._foreign()
+            if wrong is not None:
+                raise HostError(wrong, "denied")
         target = Path(os.path.realpath(self.path))
         data = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
         try:
@@ -77,9 +101,32 @@ class FileStore:
             sync_directory(target.parent)
         except OSError as error:
             raise file_error(error, f"the state file {self.path} cannot be written") from error
+        self._checked = True
+
+    def _foreign(self) -> str | None:
+        """Why the file may not be replaced, or None."""
+        try:
+            regular = stat.S_ISREG(os.stat(self.path).st_mode)
+            data = self.path.read_bytes() if regular else b""
+        except OSError:
+            # Not there, or not to be reached: loading and saving say so themselves.
+            return None
+        if regular and _is_checkpoint(data):
+            return None
+        what = "holds no checkpoint" if regular else "is no regular file"
+        return f"the state file {self.path} {what}, and is not overwritten; name another file, or move this one away."
 
     def __repr__(self) -> str:
         return f"FileStore({str(self.path)!r})"
+
+
+def _is_checkpoint(data: bytes) -> bool:
+    text = data.strip()
+    try:
+        document: Any = json.loads(text)
+    except (ValueError, RecursionError):
+        return _BEGIN.startswith(text[: len(_BEGIN)])
+    return document == {} or (isinstance(document, dict) and type(cast("dict[str, Any]", document).get("version")) is int)
 
 
 def sync_directory(path: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from retention.errors import HostError
+from retention.errors import HostError, PolicyError
 from retention.stores import FileStore, MemoryStore
 from retention.stores import file as file_module
 
@@ -62,6 +62,46 @@ def test_any_document_comes_back(tmp_path_factory, document):
     assert store.load() == document
 
 
+REPLACED = [b"", b" \n", b"{", b'{"ver', b'{"version":1,"tables":{"t":{"cur', b"{}", b'{"version": 9}', b'{"version":0,"x":[]}']
+KEPT = [
+    b"notes\n", b"\xff\xfe", b"[1]", b"null", b'"x"', b"12", b"{}x", b"[" * 100_000, b'{"a":1', b'{"a": 1}', b'{"version": "1.0.0"}',
+    b'{"version": true}', b"{ // settings\n}", b"SQLite format 3\0" + bytes(4_080), b'version = 1\n[[rules]]\ntable = "t"\n',
+    b'{"archive": 1, "rule": "t", "table": "t", "columns": ["id"]}\n{"rule": "t", "table": "t", "row": [1]}\n',
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("data", REPLACED)
+def test_a_spoilt_checkpoint_is_replaced(tmp_path, data):
+    path = tmp_path / "s.json"
+    path.write_bytes(data)
+    FileStore(path).check()
+    FileStore(path).save(DOCUMENT)
+    assert FileStore(path).load() == DOCUMENT
+
+
+@pytest.mark.parametrize("data", KEPT)
+def test_what_is_no_checkpoint_is_kept(tmp_path, data):
+    path = tmp_path / "s.json"
+    path.write_bytes(data)
+    with pytest.raises(PolicyError, match="is not overwritten"):
+        FileStore(path).check()
+    for _ in range(2):
+        with pytest.raises(HostError, match="is not overwritten") as caught:
+            FileStore(path).save(DOCUMENT)
+        assert (caught.value.kind, caught.value.retryable) == ("denied", False)
+    assert path.read_bytes() == data
+    assert os.listdir(tmp_path) == ["s.json"]
+
+
+def test_a_directory_or_a_pipe_is_no_checkpoint(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path, tmp_path / "pipe"):
+        with pytest.raises(PolicyError, match="no regular file"):
+            FileStore(path).check()
+        with pytest.raises(HostError, match="no regular file"):
+            FileStore(path).save(DOCUMENT)
+
+
 @pytest.mark.parametrize("garbage", [b"", b"{", b"\xff\xfe", b"[1]", b"null", b'"x"', b"12", b"{}x", b"[" * 100_000, b'{"a":1'])
 def test_garbage_is_told_as_such(tmp_path, garbage):
     path = tmp_path / "s.json"
@@ -70,8 +110,6 @@ def test_garbage_is_told_as_such(tmp_path, garbage):
     assert document is not None
     assert list(document) == ["invalid"]
     assert str(path) in document["invalid"]
-    FileStore(path).save(DOCUMENT)
-    assert FileStore(path).load() == DOCUMENT
 
 
 def test_the_file_is_the_owners_alone(tmp_path):
