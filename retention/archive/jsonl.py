@@ -29,6 +29,9 @@ __all__ = ["JsonLines", "read"]
 
 _BLOCK = 65_536
 
+_BEGIN = b'{"archive": 1, "rule": '
+"""How each archive begins."""
+
 
 def _today() -> date:
     return datetime.now(UTC).date()
@@ -41,7 +44,7 @@ class _File:
 
 
 class JsonLines:
-    """Appends rows to files, mode 0600, synced before `write` returns.
+    """Appends rows to files, mode 0600, synced before `write` returns. A file that is there and no archive is left as it is.
 
     Args:
         template: path of the files, in which `{rule}`, `{table}` and `{date}` (UTC, `YYYY-MM-DD`) are replaced. In names,
@@ -49,22 +52,24 @@ class JsonLines:
         today: the date, for `{date}`.
 
     Raises:
-        PolicyError: the template names another field.
+        PolicyError: the template names another field, or holds a NUL character.
     """
 
     def __init__(self, template: str, *, today: Callable[[], date] = _today) -> None:
         self._template = template
         self._today = today
         self._files: dict[str, _File] = {}
-        self._path("rule", "table")
+        if "\0" in template:
+            raise PolicyError(f"the archive path {template!r} holds a NUL character, which no path can; leave it out.")
+        self.path("rule", "table")
 
     def write(self, step: Archive) -> None:
         """Append the rows of one step; see `Sink.write`. What a failed attempt had written is cut off again.
 
         Raises:
-            HostError: `busy`: another run writes this file; `full`, `readonly`, `denied` or `error`.
+            HostError: `busy`: another run writes this file; `full`, `readonly`, `denied` (also where it is no archive) or `error`.
         """
-        path = self._path(step.rule, step.table)
+        path = self.path(step.rule, step.table)
         try:
             file = self._files.get(path)
             if file is None:
@@ -77,7 +82,8 @@ class JsonLines:
         while self._files:
             os.close(self._files.popitem()[1].descriptor)
 
-    def _path(self, rule: str, table: str) -> str:
+    def path(self, rule: str, table: str) -> str:
+        """Where the rows of a rule go today."""
         try:
             return self._template.format(rule=_safe(rule), table=_safe(table), date=self._today().isoformat())
         except (KeyError, IndexError, ValueError, AttributeError) as error:
@@ -95,6 +101,7 @@ def _open(path: Path) -> int:
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        _check(descriptor, path)
         _cut_torn_line(descriptor)
         sync_directory(path.parent)
     except BlockingIOError:
@@ -104,6 +111,13 @@ def _open(path: Path) -> int:
         os.close(descriptor)
         raise
     return descriptor
+
+
+def _check(descriptor: int, path: Path) -> None:
+    """Raise where the file is somebody else's; an empty one, or a header torn in its beginning, is an archive."""
+    if not _BEGIN.startswith(os.pread(descriptor, len(_BEGIN), 0)):
+        what = "is there and is no archive: its first line is none of ours"
+        raise HostError(f"{path} {what}; nothing was written to it. Name another file, or move this one away.", "denied")
 
 
 def _cut_torn_line(descriptor: int) -> None:

@@ -129,6 +129,25 @@ def test_a_torn_end_is_cut_wherever_it_was_torn(tmp_path, kept):
     assert rows(path) == [*before, *STEP.rows]
 
 
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"remember the milk", b"a\nb\nhalf a li", b"SQLite format 3\0" + bytes(4_080), b"\n", b"{}", b'{"archive": 2, "rule": "r"}\n',
+        b'{"version":1,"next":0,"tables":{}}', b'{"rule": "events", "table": "ev", "row": [1]}\n', b"x" * 200_000,
+    ],
+)  # fmt: skip
+def test_a_file_that_is_no_archive_is_left_as_it_is(tmp_path, data):
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(data)
+    sink = JsonLines(str(path))
+    for _ in range(2):
+        with pytest.raises(HostError, match="is no archive") as caught:
+            sink.write(STEP)
+        assert (caught.value.kind, caught.value.retryable) == ("denied", False)
+    sink.close()
+    assert path.read_bytes() == data
+
+
 def test_a_torn_line_longer_than_a_block_is_cut(tmp_path):
     path = tmp_path / "a.jsonl"
     sink = JsonLines(str(path))
@@ -243,6 +262,11 @@ def test_a_file_that_is_no_archive_is_told_by_line(tmp_path, line):
     path.write_text(line + "\n")
     with pytest.raises(ValueError, match="line 1"):
         list(read(path))
+
+
+def test_a_path_with_a_nul_is_a_policy_error():
+    with pytest.raises(PolicyError, match="NUL"):
+        JsonLines("a\0b.jsonl")
 
 
 def test_infinities_are_archived(tmp_path):
