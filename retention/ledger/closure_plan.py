@@ -19,6 +19,7 @@ from ..policy.models import Policy, Rule
 from ..schema.model import Schema, Table, fold
 from ..statements.condition import Condition, Shape
 from ..statements.pages import PageSQL, Range
+from ..statements.quoting import whether
 from ..steps import Batch, Statement, Value
 from .closure_sql import ALIASES, REASONS, ClosureSQL, Held
 from .log_schema import advise, check
@@ -138,7 +139,7 @@ def memory_rules(closure: Closure, policy: Policy, schema: Schema, host: Capabil
     for member in closure.members:
         if not member.memory or member.keep == "forever":
             continue
-        closed = "" if member.open is None else f" AND ({member.open}) IS NOT TRUE"
+        closed = "" if member.open is None else f" AND NOT {whether(f'({member.open})')}"
         only = f"NOT {tied(member.on, closure.table)}{closed}"
         keep = timedelta(milliseconds=member.keep)
         rule = Rule(name=f"{closure.name}.{member.table}", table=member.table, keep=keep, age=member.age, only=only)  # type: ignore[arg-type]

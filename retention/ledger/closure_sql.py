@@ -9,7 +9,7 @@ from ..policy.closure_models import Closure, Member
 from ..policy.ledger_models import Cursors, Events
 from ..statements.instants import first_of, milliseconds
 from ..statements.pages import Key
-from ..statements.quoting import column, name
+from ..statements.quoting import column, name, whether
 from ..steps import Statement
 from .consumers import CONSUMERS, acked, common_table, given_up, with_cursors
 from .log import kind_test, table
@@ -70,14 +70,14 @@ class ClosureSQL:
         if closure.lease is not None:
             until = column(parent, closure.lease.until)
             dead = f"{milliseconds(closure.lease.format, until)} <= {p(now_ms)}"
-            arms += f"WHEN {dead} IS FALSE THEN 'leased' WHEN {until} IS NOT NULL AND {dead} IS NULL THEN 'unreadable' "
+            arms += f"WHEN {dead} IS 0 THEN 'leased' WHEN {until} IS NOT NULL AND {dead} IS NULL THEN 'unreadable' "
         arms += "".join(f"WHEN {self._is_held(hold)} THEN 'held' " for hold in self.holds)
         arms += "".join(f"WHEN {self._has(member, member.open)} THEN 'open' " for member in closure.members if member.open is not None)
         if closure.acked and self.events is not None and self.events.cursors is not None:
             arms += f"WHEN {self._unread(p, self.events, self.events.cursors, now_ms)} THEN 'unread' "
         verdict = f"CASE {arms}ELSE 1 END" if arms else "1"
         return (
-            f"CASE WHEN ({closure.terminal}) IS NOT TRUE THEN 0 WHEN {self._parent_key} IS NULL THEN 'unreadable' "
+            f"CASE WHEN {whether(f'({closure.terminal})')} = 0 THEN 0 WHEN {self._parent_key} IS NULL THEN 'unreadable' "
             f"ELSE CASE {age} < {p(max(0, now_ms - closure.keep))} WHEN 0 THEN NULL WHEN 1 THEN {verdict} "
             f"ELSE CASE WHEN {present} THEN 'unreadable' ELSE 'undated' END END END"
         )
@@ -103,14 +103,14 @@ class ClosureSQL:
         return batch
 
     def _rows(self, member: Member, where: str | None = None) -> str:
-        further = "" if where is None else f" AND ({where}) IS TRUE"
+        further = "" if where is None else f" AND {whether(f'({where})')}"
         return f"SELECT 1 FROM {name(member.table)} WHERE ({member.on}){further}"
 
     def _has(self, member: Member, where: str | None) -> str:
         return f"EXISTS ({self._rows(member, where)})"
 
     def _is_held(self, hold: Held) -> str:
-        return f"({hold.where}) IS TRUE" if hold.member is None else self._has(hold.member, hold.where)
+        return whether(f"({hold.where})") if hold.member is None else self._has(hold.member, hold.where)
 
     def _unread(self, p: Params, log: Events, cursors: Cursors, now_ms: int) -> str:
         """A live consumer has not acked an event that it sees, or whoever asked to be called has no terminal event yet.
@@ -121,7 +121,7 @@ class ClosureSQL:
         mine = f"{table(log)}.{name(log.stream)} = {self._parent_key} AND {kind_test(log, p)}"
         waits = f"NOT {acked(log, cursors)} AND NOT {given_up(log, p, now_ms)}"
         source = f"{table(log)} CROSS JOIN {CONSUMERS} AS c {with_cursors(log, cursors)}"
-        unread = f"EXISTS ({consumers} SELECT 1 FROM {source} WHERE {mine} AND ({waits}) IS NOT FALSE)"
+        unread = f"EXISTS ({consumers} SELECT 1 FROM {source} WHERE {mine} AND ({waits}) IS NOT 0)"
         if log.stopped_after is not None and cursors.moved is not None:
             since = p(unit(cursors.moved.format).encode(now_ms - log.stopped_after))
             place = f"k.{name(cursors.stream)} = {self._parent_key} AND k.{name(cursors.moved.column)} >= {since}"
@@ -140,7 +140,7 @@ class ClosureSQL:
         condition = self.condition(p, now_ms)
         bound = p(rows)
         parents = f"FROM {name(self.closure.table)} WHERE {self._parent_key} IN {keys_in(bound)}"
-        whole = f"(SELECT count(*) {parents} AND ({condition}) IS TRUE) = json_array_length({bound})"
+        whole = f"(SELECT count(*) {parents} AND ({condition}) IS 1) = json_array_length({bound})"
         fits = f"(SELECT coalesce(sum({self.size()}), 0) {parents}) <= {self.most:d}"
         return p.statement(f"SELECT CASE WHEN {whole} AND {fits} THEN 1 ELSE json_extract('1', 'fence:closure') END")
 

@@ -108,7 +108,7 @@ def delete_statements(log: Events, after: int | None, upto: int, cutoff: int, no
     cursors = log.cursors
     consumers = f"{common_table(log, cursors, p, now)} " if cursors else ""
     needed = f" AND NOT {_needed(log, cursors, p, now)}" if cursors else ""
-    condition = f"({_mortal(log, p, cutoff)}{needed}) IS TRUE"
+    condition = f"({_mortal(log, p, cutoff)}{needed}) IS 1"
     span = _range(log, p, after, p(upto))
     delete = p.statement(f"{consumers}DELETE FROM {table(log)} NOT INDEXED WHERE {span} AND {condition}")
     says = [_say_stopped(log, cursors, after, upto, cutoff, now)] if cursors and log.stopped_after is not None else []
@@ -123,7 +123,7 @@ def read_deleted(results: Sequence[Result]) -> tuple[list[str], int]:
 
 def verdict(log: Events, p: Params, cutoff: int) -> str:
     """What the age and the kind say of an event: 1 it may go, 0 it is old and stays, NULL it is young."""
-    return f"CASE WHEN {_old(log, p, cutoff)} THEN ({_mortal(log, p, cutoff)}) IS TRUE END"
+    return f"CASE WHEN {_old(log, p, cutoff)} THEN ({_mortal(log, p, cutoff)}) IS 1 END"
 
 
 def _range(log: Events, p: Params, after: int | None, upto: str) -> str:
@@ -157,7 +157,7 @@ def _say_stopped(log: Events, cursors: Cursors, after: int | None, upto: int, cu
     stream, encode = stopped_stream("c.name"), unit(log.at.format).encode
     lost = (
         f"SELECT 1 FROM {table(log)} NOT INDEXED {with_cursors(log, cursors)} WHERE {_range(log, p, after, p(upto))} "
-        f"AND ({_mortal(log, p, cutoff)} AND {_shown(log, p)} AND NOT {acked(log, cursors)} AND {given_up(log, p, now)}) IS TRUE"
+        f"AND ({_mortal(log, p, cutoff)} AND {_shown(log, p)} AND NOT {acked(log, cursors)} AND {given_up(log, p, now)}) IS 1"
     )
     last = "-1"
     if cursors.moved is not None:

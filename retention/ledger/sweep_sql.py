@@ -11,7 +11,7 @@ from ..policy.ledger_models import Events
 from ..policy.sweep_models import Children, RollupRule, Sweep
 from ..statements.instants import first_of, milliseconds, stamp
 from ..statements.pages import Key, Walk, portable
-from ..statements.quoting import column, name
+from ..statements.quoting import column, name, whether
 from ..steps import Statement, Value
 from .append import callback_rows
 from .canonical import canonical
@@ -67,7 +67,7 @@ class SweepSQL:
             dead = f"{milliseconds(sweep.lease.format, until)} <= {p(now_ms)}"
             free = f"CASE {dead} WHEN 0 THEN 0 WHEN 1 THEN {free} ELSE CASE WHEN {until} IS NULL THEN {free} ELSE 'unreadable' END END"
         return (
-            f"CASE WHEN ({sweep.where}) IS NOT TRUE THEN 0 WHEN {key} IS NULL THEN 'unreadable' "
+            f"CASE WHEN {whether(f'({sweep.where})')} = 0 THEN 0 WHEN {key} IS NULL THEN 'unreadable' "
             f"ELSE CASE {age} <= {p(now_ms - self.timeout_ms)} WHEN 0 THEN NULL WHEN 1 THEN {free} "
             f"ELSE CASE WHEN {present} THEN 'unreadable' ELSE 'undated' END END END"
         )
@@ -79,7 +79,8 @@ class SweepSQL:
         within = f" WHERE ({walk.where})" if walk.where else ""
         order = ", ".join(f"{column(self.sweep.table, c)} DESC" for c in walk.columns)
         source = f"{name(self.sweep.table)} {walk.hint}".rstrip()
-        page = f"SELECT ({self.sweep.where}) IS TRUE AS live, {condition} AS v FROM {source}{within} ORDER BY {order} LIMIT {GUARD_ROWS}"
+        live = whether(f"({self.sweep.where})")
+        page = f"SELECT {live} AS live, {condition} AS v FROM {source}{within} ORDER BY {order} LIMIT {GUARD_ROWS}"
         return p.statement(f"SELECT count(*) FILTER (WHERE live), count(*) FILTER (WHERE v IS 1) FROM ({page})")
 
     def write(self, keys: Sequence[Key], now_ms: int, skip: Sequence[str]) -> dict[str, Statement]:
@@ -100,7 +101,7 @@ class SweepSQL:
     def _due(self, p: Params, rows: str, now_ms: int, skip: Sequence[str]) -> str:
         """The predicate, word for word the same in each statement, because its values are bound first."""
         condition = self.condition(p, now_ms, skip)
-        return f"{column(self.sweep.table, self.key)} IN {keys_in(p(rows))} AND ({condition}) IS TRUE"
+        return f"{column(self.sweep.table, self.key)} IN {keys_in(p(rows))} AND ({condition}) IS 1"
 
     def _end_children(self, children: Children, rows: str, now_ms: int, skip: Sequence[str]) -> Statement:
         p = Params()
@@ -109,7 +110,7 @@ class SweepSQL:
         values = self._assigned(p, children.set, now_ms)
         return p.statement(
             f"UPDATE {name(children.table)} SET {values} "
-            f"WHERE {column(children.table, children.parent)} IN ({parents}) AND ({children.open}) IS TRUE"
+            f"WHERE {column(children.table, children.parent)} IN ({parents}) AND {whether(f'({children.open})')}"
         )
 
     def _tell(self, log: Events, kind: str, once: bool, rows: str, now_ms: int, skip: Sequence[str]) -> Statement:
@@ -174,7 +175,7 @@ class SweepSQL:
                 return f"NOT EXISTS ({mine})"
             if rule.any is not None:
                 return f"EXISTS ({mine} AND {status} IN {p.list(rule.any)})"
-            return f"EXISTS ({mine}) AND NOT EXISTS ({mine} AND ({status} IN {p.list(rule.all or ())}) IS NOT TRUE)"
+            return f"EXISTS ({mine}) AND NOT EXISTS ({mine} AND ({status} IN {p.list(rule.all or ())}) IS NOT 1)"
 
         *lines, last = rollup.rules
         arms = "".join(f"WHEN {matches(rule)} THEN {p(rule.to)} " for rule in lines)

@@ -161,7 +161,7 @@ def _visits_whole(node: str, each_row: bool) -> str | None:
 
 
 def plausibility(rule: RulePlan, now_ms: int, where: str) -> Generator[Step, list[Result] | None, None]:
-    """Look at the ages of the first page: a wrong unit must be an error, not a purge.
+    """Look at the ages of the first and the last page: a wrong unit must be an error, not a purge.
 
     Raises:
         Refused: all of them lie before 1990, or all of them ten years ahead.
@@ -173,10 +173,16 @@ def plausibility(rule: RulePlan, now_ms: int, where: str) -> Generator[Step, lis
     form = age.format
     early, late = Cutoff(0, form, age.epoch_ms).value(_FROM_MS), Cutoff(0, form, age.epoch_ms).value(min(MAX_MS, now_ms + _AHEAD_MS))
     keys = pages.walk.columns[:1] if pages.walk.ties else pages.walk.columns
-    order = ", ".join(column(rule.table, c) for c in keys)
-    within = f" WHERE ({pages.walk.where})" if pages.walk.where else ""
-    source = f"{name(rule.table)} {pages.walk.hint}".rstrip()
-    page = f"SELECT {age.value(rule.table)} AS v FROM {source}{within} ORDER BY {order} LIMIT {PLAUSIBLE_ROWS}"
+    terms = [f"({pages.walk.where})"] if pages.walk.where else []
+    terms += [f"{column(rule.table, keys[0])} IS NOT NULL"] if pages.walk.by_age else []
+    source = f"{name(rule.table)} {pages.walk.hint}".rstrip() + (f" WHERE {' AND '.join(terms)}" if terms else "")
+
+    def end(direction: str) -> str:
+        order = ", ".join(f"{column(rule.table, c)}{direction}" for c in keys)
+        return f"SELECT v FROM (SELECT {age.value(rule.table)} AS v FROM {source} ORDER BY {order} LIMIT {PLAUSIBLE_ROWS})"
+
+    # Both ends: a column that was added later is empty at one of them.
+    page = f"{end('')} UNION ALL {end(' DESC')}"
     sql = f"SELECT count(v), coalesce(sum(v < {form.bind('?1')}), 0), coalesce(sum(v >= {form.bind('?2')}), 0) FROM ({page})"
     results = yield Batch((Statement(sql, (early, late)),))
     assert results is not None
@@ -184,7 +190,7 @@ def plausibility(rule: RulePlan, now_ms: int, where: str) -> Generator[Step, lis
     if dated and dated in (past, future):
         side = "before 1990" if past == dated else "more than ten years ahead"
         raise Refused(
-            f"{where}: read as {form.name}, all {dated} ages on the first page of {rule.table!r} lie {side}; "
+            f"{where}: read as {form.name}, all ages on the first page of {rule.table!r} and on the last lie {side}; "
             f"check the unit, or write plausible = false if they are right.",
             "guard",
         )

@@ -213,6 +213,8 @@ class Session:
                 if ended.message:
                     receipt.warnings.append(ended.message)
                 over = self.call_ms is not None and clock() >= began + self.call_ms / 1000
+                if over and ended.outcome == "more":
+                    receipt.why = "deadline"
                 if not until_done or over or not _goes_on(ended, before != self.pruner.document):
                     break
                 _charge(counted, budget)

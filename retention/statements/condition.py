@@ -5,7 +5,7 @@
     NULL           younger than every keep
     'undated', 'unreadable', 'malformed', 'held', 'referenced'    kept, and counted under that word
 
-`(<condition>) IS TRUE` holds for 1 alone, so the same text stands in the query plan, the boundary and the delete. It is a ladder from
+`(<condition>) IS 1` holds for 1 alone, so the same text stands in the query plan, the boundary and the delete. It is a ladder from
 cheap to dear: the age against the newest possible cutoff, `only`, the tenant's keep, holds, keep_newest, references.
 """
 
@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from .ages import AgeFormat, Bound, raw
-from .quoting import column, integer, name, text
+from .quoting import column, integer, name, text, whether
 
 __all__ = ["NEWER", "REASONS", "Age", "Condition", "Cutoff", "Hold", "Newest", "Reference", "Shape", "TenantKeep", "compile_condition"]
 
@@ -188,7 +188,7 @@ def compile_condition(shape: Shape) -> Condition:
 
 
 def _selected(only: str | None, then: str) -> str:
-    return then if only is None else f"CASE WHEN ({only}) IS TRUE THEN {then} ELSE 0 END"
+    return then if only is None else f"CASE WHEN ({only}) THEN {then} ELSE 0 END"
 
 
 def _kept_for_others(shape: Shape, reasons: list[str]) -> str:
@@ -196,7 +196,7 @@ def _kept_for_others(shape: Shape, reasons: list[str]) -> str:
     arms: list[str] = []
     for hold in shape.holds:
         if hold.through is None:
-            arms.append(f"WHEN ({hold.where}) IS TRUE THEN 'held'")
+            arms.append(f"WHEN ({hold.where}) THEN 'held'")
         else:
             arms.append(f"WHEN EXISTS ({_rows_below(shape.table, (*hold.above, hold.through), hold.where)}) THEN 'held'")
     if shape.newest is not None:
@@ -225,7 +225,7 @@ def _child_rows(table: str, ref: Reference, where: str | None = None) -> str:
     if ref.own_key:
         terms.append("NOT (" + " AND ".join(f"{column(child, k)} IS {column(table, k)}" for k in ref.own_key) + ")")
     if where is not None:
-        terms.append(f"({where}) IS TRUE")
+        terms.append(whether(f"({where})"))
     return f"SELECT 1 FROM {source} WHERE {' AND '.join(terms)}"
 
 
@@ -239,7 +239,7 @@ def _newer_rows(shape: Shape) -> str:
     if shape.age is not None:
         terms.append(f"{shape.age.value(NEWER)} IS NOT NULL")
     if newest.only is not None:
-        terms.append(f"({newest.only}) IS TRUE")
+        terms.append(whether(f"({newest.only})"))
     # Upwards from the row the N-th newer one is near, also where rows that do not count stand at the top. But among equal `by` that
     # would pass all of them, because SQLite does not seek the rowid behind an index: from the top then.
     ordered = ", ".join(f"{column(NEWER, c)} DESC" if newest.key else column(NEWER, c) for c in order)

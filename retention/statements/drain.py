@@ -257,11 +257,11 @@ class DrainSQL:
         """The parent's whole condition, and that each row is still where it was read."""
         root = self.root
         if not path:
-            listed = f"SELECT count(*) FROM {_source(root)} WHERE {_is_listed(root, (), self._list)} AND ({self.condition.sql}) IS TRUE"
+            listed = f"SELECT count(*) FROM {_source(root)} WHERE {_is_listed(root, (), self._list)} AND ({self.condition.sql}) IS 1"
             yield "kept", f"({listed}) <> json_array_length({self._list})"
             return
         parent = " AND ".join(self._names(root, root.table, 0))
-        yield "kept", f"NOT EXISTS (SELECT 1 FROM {_source(root)} WHERE {parent} AND ({self.condition.sql}) IS TRUE)"
+        yield "kept", f"NOT EXISTS (SELECT 1 FROM {_source(root)} WHERE {parent} AND ({self.condition.sql}) IS 1)"
         if len(path) > 1:
             yield "kept", f"NOT EXISTS ({self._linked(path[:-1])})"
         above, edge = self._last(path)

@@ -329,7 +329,7 @@ class PageSQL:
         columns = self._columns(len(page.within))
         keys = [column(self.table, c) for c in (*self.walk.columns, *self.identity)]
         parts = ", ".join([*(f"typeof({k}), {travel(k)}" for k in keys), *shown])
-        where = f"{self._range(_signature(page))} AND ({self.condition.sql}) IS TRUE"
+        where = f"{self._range(_signature(page))} AND ({self.condition.sql}) IS 1"
         order = ", ".join(column(self.table, c) for c in columns)
         return Statement(f"SELECT {parts} FROM {self._source} WHERE {where} ORDER BY {order} LIMIT {rows:d}", cutoffs + _values(page))
 
@@ -346,7 +346,7 @@ class PageSQL:
 
     @lru_cache(maxsize=256)  # noqa: B019
     def _delete(self, shape: _Shape) -> str:
-        return f"DELETE FROM {self._source} WHERE {self._range(shape)} AND ({self.condition.sql}) IS TRUE"
+        return f"DELETE FROM {self._source} WHERE {self._range(shape)} AND ({self.condition.sql}) IS 1"
 
     def _range(self, shape: _Shape) -> str:
         """The range as SQL, its parameters numbered behind the condition's."""
@@ -428,7 +428,7 @@ class PageSQL:
         guard = f"{self._guard('q')} IS json_extract(j.value, '$[{len(keys)}]')"
         sql = (
             f"DELETE FROM {name(self.table)}{hint} WHERE {self._keys(keys)} IN (SELECT {shown} FROM {source} WHERE {guard}) "
-            f"AND ({self.condition.sql}) IS TRUE"
+            f"AND ({self.condition.sql}) IS 1"
         )
         entries = [[*(portable(p) for p in r.identity), r.guard] for r in rows]
         return Statement(sql, (*cutoffs, json.dumps(entries, ensure_ascii=False, separators=(",", ":"))))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["column", "integer", "name", "text"]
+__all__ = ["column", "integer", "name", "text", "whether"]
 
 
 def name(identifier: str) -> str:
@@ -23,3 +23,11 @@ def text(literal: str) -> str:
 def integer(parameter: str) -> str:
     """A bound integer. It travels as text, because D1 binds every number as a float (facts: exact only to 2^53)."""
     return f"CAST({parameter} AS INTEGER)"
+
+
+def whether(condition: str) -> str:
+    """1 where the condition is true, 0 where it is false or NULL. No index can be sought through it.
+
+    Not `IS TRUE`: in a table with a column named `true`, SQLite takes the word for the column.
+    """
+    return f"CASE WHEN {condition} THEN 1 ELSE 0 END"

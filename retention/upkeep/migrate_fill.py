@@ -40,7 +40,7 @@ class FillPages(PageSQL):
 
     @lru_cache(maxsize=256)  # noqa: B019 - a plan lives as long as its process wants it
     def _delete(self, shape: Any) -> str:
-        return f"UPDATE {self._source} SET {self.assignments} WHERE {self._range(shape)} AND ({self.condition.sql}) IS TRUE"
+        return f"UPDATE {self._source} SET {self.assignments} WHERE {self._range(shape)} AND ({self.condition.sql}) IS 1"
 
 
 @dataclass(frozen=True, slots=True)

@@ -205,7 +205,7 @@ def test_ages_that_are_implausible_in_their_unit(form: str, stored: Any, said: s
     con.execute("CREATE TABLE t (id INTEGER PRIMARY KEY, at)")
     con.executemany("INSERT INTO t (at) VALUES (?)", [(stored,), (None,), ("soon",)])
     rule = {"table": "t", "keep": "30d", "age": {"column": "at", "format": form}}
-    with pytest.raises(Refused, match=f"all 1 ages on the first page of 't' lie (more than )?{said}.*plausible = false"):
+    with pytest.raises(Refused, match=f"all ages on the first page of 't' and on the last lie (more than )?{said}.*plausible = false"):
         make(con, {"version": 1, "rules": [rule]}, NOW_S * 1000)
     assert make(con, {"version": 1, "rules": [rule | {"plausible": False}]}, NOW_S * 1000)
     assert make(con, {"version": 1, "rules": [rule | {"enabled": False}]}, NOW_S * 1000).rules == ()
@@ -269,3 +269,13 @@ def test_the_high_water_reads_one_end() -> None:
 
 def test_an_outline_is_indented_by_depth() -> None:
     assert outline([(2, 0, 0, "a"), (5, 2, 0, "b"), (9, 5, 0, "c"), (12, 0, 0, "d")]) == ["a", "  b", "    c", "d"]
+
+
+def test_a_column_that_was_added_later_is_judged_by_its_newest_rows() -> None:
+    con = apsw.Connection("")
+    con.execute("CREATE TABLE t (id INTEGER PRIMARY KEY, at INTEGER)")
+    con.executemany("INSERT INTO t VALUES (?, NULL)", [(n,) for n in range(1_200)])
+    con.executemany("INSERT INTO t VALUES (?, ?)", [(n, 1_788_962_400 - n) for n in range(1_200, 1_300)])
+    wrong = {"version": 1, "rules": [{"table": "t", "keep": "90d", "age": {"column": "at", "format": "unix_ms"}}]}
+    receipt = retention.run(con, wrong, now="2026-09-09T14:00:00Z")
+    assert (receipt.outcome, receipt.why, receipt.deleted) == ("refused", "guard", 0)

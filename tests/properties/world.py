@@ -19,12 +19,15 @@ NOW_MS = NOW_S * 1000
 DAY = 86_400
 KEEP_DAYS = 30
 
+WORDS = '"true" DEFAULT 0, "false" DEFAULT 1, "null" DEFAULT 2, v DEFAULT 1, n, gone'
+"""Columns whose names are words of SQL, or of our own statements: they must not be taken for them."""
+
 KEYS = {
-    "ipk": "id INTEGER PRIMARY KEY, w TEXT, seq INTEGER NOT NULL, at, kind TEXT",
-    "rowid": "id TEXT PRIMARY KEY NOT NULL, w TEXT, seq INTEGER NOT NULL, at INTEGER, kind TEXT",
-    "bare": "id INTEGER NOT NULL, w TEXT, seq INTEGER NOT NULL, at INTEGER, kind TEXT",
-    "without": "id TEXT PRIMARY KEY NOT NULL, w TEXT, seq INTEGER NOT NULL, at INTEGER, kind TEXT",
-    "pair": "id INTEGER NOT NULL, w TEXT NOT NULL, seq INTEGER NOT NULL, at INTEGER, kind TEXT, PRIMARY KEY (w, id)",
+    "ipk": "id INTEGER PRIMARY KEY, w TEXT, seq INTEGER NOT NULL, at, kind TEXT, {words}",
+    "rowid": "id TEXT PRIMARY KEY NOT NULL, w TEXT, seq INTEGER NOT NULL, at INTEGER, kind TEXT, {words}",
+    "bare": "id INTEGER NOT NULL, w TEXT, seq INTEGER NOT NULL, at INTEGER, kind TEXT, {words}",
+    "without": "id TEXT PRIMARY KEY NOT NULL, w TEXT, seq INTEGER NOT NULL, at INTEGER, kind TEXT, {words}",
+    "pair": "id INTEGER NOT NULL, w TEXT NOT NULL, seq INTEGER NOT NULL, at INTEGER, kind TEXT, {words}, PRIMARY KEY (w, id)",
 }
 
 DOCUMENTS: dict[str, str | None] = {
@@ -79,7 +82,7 @@ class World:
     def build(self, path: str = "") -> apsw.Connection:
         con = apsw.Connection(path)
         without = " WITHOUT ROWID" if self.key in ("without", "pair") else ""
-        con.execute(f"CREATE TABLE t ({KEYS[self.key]}){without}")
+        con.execute(f"CREATE TABLE t ({KEYS[self.key].format(words=WORDS)}){without}")
         con.execute("CREATE TABLE ws (id TEXT PRIMARY KEY, doc TEXT)")
         con.execute("CREATE INDEX t_newest ON t (w, seq)")
         if self.index == "age":

@@ -5,7 +5,7 @@ SELECT typeof("read_receipts"."rowid"), CASE typeof("read_receipts"."rowid") WHE
 --   SCAN read_receipts
 
 -- boundary, 2 bound
-SELECT n, gone, old, typeof(last), CASE typeof(last) WHEN 'integer' THEN CAST(last AS TEXT) WHEN 'blob' THEN hex(last) ELSE last END, typeof(a), CASE typeof(a) WHEN 'integer' THEN CAST(a AS TEXT) WHEN 'blob' THEN hex(a) ELSE a END, typeof(b), CASE typeof(b) WHEN 'integer' THEN CAST(b AS TEXT) WHEN 'blob' THEN hex(b) ELSE b END FROM (SELECT count(*) AS n, count(*) FILTER (WHERE v IS 1) AS gone, count(v) AS old, max(k0) AS last, min(k0) FILTER (WHERE v IS 1) AS a, max(k0) FILTER (WHERE v IS 1) AS b FROM (SELECT "read_receipts"."rowid" AS k0, CASE WHEN (NOT EXISTS (SELECT 1 FROM messages WHERE messages.id = read_receipts.message_id)) IS TRUE THEN 1 ELSE 0 END AS v FROM "read_receipts" NOT INDEXED WHERE "read_receipts"."rowid" > +CAST(?1 AS INTEGER) AND "read_receipts"."rowid" <= +CAST(?2 AS INTEGER) ORDER BY "read_receipts"."rowid" LIMIT 50000));
+SELECT n, gone, old, typeof(last), CASE typeof(last) WHEN 'integer' THEN CAST(last AS TEXT) WHEN 'blob' THEN hex(last) ELSE last END, typeof(a), CASE typeof(a) WHEN 'integer' THEN CAST(a AS TEXT) WHEN 'blob' THEN hex(a) ELSE a END, typeof(b), CASE typeof(b) WHEN 'integer' THEN CAST(b AS TEXT) WHEN 'blob' THEN hex(b) ELSE b END FROM (SELECT count(*) AS n, count(*) FILTER (WHERE v IS 1) AS gone, count(v) AS old, max(k0) AS last, min(k0) FILTER (WHERE v IS 1) AS a, max(k0) FILTER (WHERE v IS 1) AS b FROM (SELECT "read_receipts"."rowid" AS k0, CASE WHEN (NOT EXISTS (SELECT 1 FROM messages WHERE messages.id = read_receipts.message_id)) THEN 1 ELSE 0 END AS v FROM "read_receipts" NOT INDEXED WHERE "read_receipts"."rowid" > +CAST(?1 AS INTEGER) AND "read_receipts"."rowid" <= +CAST(?2 AS INTEGER) ORDER BY "read_receipts"."rowid" LIMIT 50000));
 --   CO-ROUTINE (subquery-3)
 --     CO-ROUTINE (subquery-2)
 --       SEARCH read_receipts USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)
@@ -15,13 +15,13 @@ SELECT n, gone, old, typeof(last), CASE typeof(last) WHEN 'integer' THEN CAST(la
 --   SCAN (subquery-3)
 
 -- delete, 2 bound
-DELETE FROM "read_receipts" NOT INDEXED WHERE "read_receipts"."rowid" > +CAST(?1 AS INTEGER) AND "read_receipts"."rowid" <= +CAST(?2 AS INTEGER) AND (CASE WHEN (NOT EXISTS (SELECT 1 FROM messages WHERE messages.id = read_receipts.message_id)) IS TRUE THEN 1 ELSE 0 END) IS TRUE;
+DELETE FROM "read_receipts" NOT INDEXED WHERE "read_receipts"."rowid" > +CAST(?1 AS INTEGER) AND "read_receipts"."rowid" <= +CAST(?2 AS INTEGER) AND (CASE WHEN (NOT EXISTS (SELECT 1 FROM messages WHERE messages.id = read_receipts.message_id)) THEN 1 ELSE 0 END) IS 1;
 --   SEARCH read_receipts USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)
 --   CORRELATED SCALAR SUBQUERY 1
 --     SEARCH messages USING COVERING INDEX sqlite_autoindex_messages_1 (id=?)
 
 -- first boundary, 1 bound
-SELECT n, gone, old, typeof(last), CASE typeof(last) WHEN 'integer' THEN CAST(last AS TEXT) WHEN 'blob' THEN hex(last) ELSE last END, typeof(a), CASE typeof(a) WHEN 'integer' THEN CAST(a AS TEXT) WHEN 'blob' THEN hex(a) ELSE a END, typeof(b), CASE typeof(b) WHEN 'integer' THEN CAST(b AS TEXT) WHEN 'blob' THEN hex(b) ELSE b END FROM (SELECT count(*) AS n, count(*) FILTER (WHERE v IS 1) AS gone, count(v) AS old, max(k0) AS last, min(k0) FILTER (WHERE v IS 1) AS a, max(k0) FILTER (WHERE v IS 1) AS b FROM (SELECT "read_receipts"."rowid" AS k0, CASE WHEN (NOT EXISTS (SELECT 1 FROM messages WHERE messages.id = read_receipts.message_id)) IS TRUE THEN 1 ELSE 0 END AS v FROM "read_receipts" NOT INDEXED WHERE "read_receipts"."rowid" <= +CAST(?1 AS INTEGER) ORDER BY "read_receipts"."rowid" LIMIT 50000));
+SELECT n, gone, old, typeof(last), CASE typeof(last) WHEN 'integer' THEN CAST(last AS TEXT) WHEN 'blob' THEN hex(last) ELSE last END, typeof(a), CASE typeof(a) WHEN 'integer' THEN CAST(a AS TEXT) WHEN 'blob' THEN hex(a) ELSE a END, typeof(b), CASE typeof(b) WHEN 'integer' THEN CAST(b AS TEXT) WHEN 'blob' THEN hex(b) ELSE b END FROM (SELECT count(*) AS n, count(*) FILTER (WHERE v IS 1) AS gone, count(v) AS old, max(k0) AS last, min(k0) FILTER (WHERE v IS 1) AS a, max(k0) FILTER (WHERE v IS 1) AS b FROM (SELECT "read_receipts"."rowid" AS k0, CASE WHEN (NOT EXISTS (SELECT 1 FROM messages WHERE messages.id = read_receipts.message_id)) THEN 1 ELSE 0 END AS v FROM "read_receipts" NOT INDEXED WHERE "read_receipts"."rowid" <= +CAST(?1 AS INTEGER) ORDER BY "read_receipts"."rowid" LIMIT 50000));
 --   CO-ROUTINE (subquery-3)
 --     CO-ROUTINE (subquery-2)
 --       SEARCH read_receipts USING INTEGER PRIMARY KEY (rowid<?)
@@ -31,7 +31,7 @@ SELECT n, gone, old, typeof(last), CASE typeof(last) WHEN 'integer' THEN CAST(la
 --   SCAN (subquery-3)
 
 -- delete between the rows that the boundary saw, 2 bound
-DELETE FROM "read_receipts" NOT INDEXED WHERE "read_receipts"."rowid" >= +CAST(?1 AS INTEGER) AND "read_receipts"."rowid" <= +CAST(?2 AS INTEGER) AND (CASE WHEN (NOT EXISTS (SELECT 1 FROM messages WHERE messages.id = read_receipts.message_id)) IS TRUE THEN 1 ELSE 0 END) IS TRUE;
+DELETE FROM "read_receipts" NOT INDEXED WHERE "read_receipts"."rowid" >= +CAST(?1 AS INTEGER) AND "read_receipts"."rowid" <= +CAST(?2 AS INTEGER) AND (CASE WHEN (NOT EXISTS (SELECT 1 FROM messages WHERE messages.id = read_receipts.message_id)) THEN 1 ELSE 0 END) IS 1;
 --   SEARCH read_receipts USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)
 --   CORRELATED SCALAR SUBQUERY 1
 --     SEARCH messages USING COVERING INDEX sqlite_autoindex_messages_1 (id=?)
@@ -43,7 +43,7 @@ SELECT typeof("read_receipts"."rowid"), CASE typeof("read_receipts"."rowid") WHE
 --   SCAN read_receipts
 
 -- rows, 2 bound
-SELECT typeof(k0), CASE typeof(k0) WHEN 'integer' THEN CAST(k0 AS TEXT) WHEN 'blob' THEN hex(k0) ELSE k0 END, typeof(k1), CASE typeof(k1) WHEN 'integer' THEN CAST(k1 AS TEXT) WHEN 'blob' THEN hex(k1) ELSE k1 END, v, CASE WHEN v IS 1 THEN g END FROM (SELECT "read_receipts"."rowid" AS k0, "read_receipts"."rowid" AS k1, CASE WHEN (NOT EXISTS (SELECT 1 FROM messages WHERE messages.id = read_receipts.message_id)) IS TRUE THEN 1 ELSE 0 END AS v, (quote("read_receipts"."message_id") || ',' || quote("read_receipts"."agent_id")) AS g FROM "read_receipts" NOT INDEXED WHERE "read_receipts"."rowid" > +CAST(?1 AS INTEGER) AND "read_receipts"."rowid" <= +CAST(?2 AS INTEGER) ORDER BY "read_receipts"."rowid" LIMIT 4000);
+SELECT typeof(k0), CASE typeof(k0) WHEN 'integer' THEN CAST(k0 AS TEXT) WHEN 'blob' THEN hex(k0) ELSE k0 END, typeof(k1), CASE typeof(k1) WHEN 'integer' THEN CAST(k1 AS TEXT) WHEN 'blob' THEN hex(k1) ELSE k1 END, v, CASE WHEN v IS 1 THEN g END FROM (SELECT "read_receipts"."rowid" AS k0, "read_receipts"."rowid" AS k1, CASE WHEN (NOT EXISTS (SELECT 1 FROM messages WHERE messages.id = read_receipts.message_id)) THEN 1 ELSE 0 END AS v, (quote("read_receipts"."message_id") || ',' || quote("read_receipts"."agent_id")) AS g FROM "read_receipts" NOT INDEXED WHERE "read_receipts"."rowid" > +CAST(?1 AS INTEGER) AND "read_receipts"."rowid" <= +CAST(?2 AS INTEGER) ORDER BY "read_receipts"."rowid" LIMIT 4000);
 --   CO-ROUTINE (subquery-2)
 --     SEARCH read_receipts USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)
 --     CORRELATED SCALAR SUBQUERY 1
@@ -51,7 +51,7 @@ SELECT typeof(k0), CASE typeof(k0) WHEN 'integer' THEN CAST(k0 AS TEXT) WHEN 'bl
 --   SCAN (subquery-2)
 
 -- delete, 1 bound
-DELETE FROM "read_receipts" NOT INDEXED WHERE "read_receipts"."rowid" IN (SELECT "q"."rowid" FROM json_each(?1) AS j CROSS JOIN "read_receipts" AS q NOT INDEXED ON "q"."rowid" = CASE json_type(j.value, '$[0]') WHEN 'object' THEN unhex(json_extract(j.value, '$[0].blob')) ELSE json_extract(j.value, '$[0]') END WHERE (quote("q"."message_id") || ',' || quote("q"."agent_id")) IS json_extract(j.value, '$[1]')) AND (CASE WHEN (NOT EXISTS (SELECT 1 FROM messages WHERE messages.id = read_receipts.message_id)) IS TRUE THEN 1 ELSE 0 END) IS TRUE;
+DELETE FROM "read_receipts" NOT INDEXED WHERE "read_receipts"."rowid" IN (SELECT "q"."rowid" FROM json_each(?1) AS j CROSS JOIN "read_receipts" AS q NOT INDEXED ON "q"."rowid" = CASE json_type(j.value, '$[0]') WHEN 'object' THEN unhex(json_extract(j.value, '$[0].blob')) ELSE json_extract(j.value, '$[0]') END WHERE (quote("q"."message_id") || ',' || quote("q"."agent_id")) IS json_extract(j.value, '$[1]')) AND (CASE WHEN (NOT EXISTS (SELECT 1 FROM messages WHERE messages.id = read_receipts.message_id)) THEN 1 ELSE 0 END) IS 1;
 --   SEARCH read_receipts USING INTEGER PRIMARY KEY (rowid=?)
 --   LIST SUBQUERY 1
 --     SCAN j VIRTUAL TABLE INDEX 1:
@@ -60,7 +60,7 @@ DELETE FROM "read_receipts" NOT INDEXED WHERE "read_receipts"."rowid" IN (SELECT
 --     SEARCH messages USING COVERING INDEX sqlite_autoindex_messages_1 (id=?)
 
 -- first rows, 1 bound
-SELECT typeof(k0), CASE typeof(k0) WHEN 'integer' THEN CAST(k0 AS TEXT) WHEN 'blob' THEN hex(k0) ELSE k0 END, typeof(k1), CASE typeof(k1) WHEN 'integer' THEN CAST(k1 AS TEXT) WHEN 'blob' THEN hex(k1) ELSE k1 END, v, CASE WHEN v IS 1 THEN g END FROM (SELECT "read_receipts"."rowid" AS k0, "read_receipts"."rowid" AS k1, CASE WHEN (NOT EXISTS (SELECT 1 FROM messages WHERE messages.id = read_receipts.message_id)) IS TRUE THEN 1 ELSE 0 END AS v, (quote("read_receipts"."message_id") || ',' || quote("read_receipts"."agent_id")) AS g FROM "read_receipts" NOT INDEXED WHERE "read_receipts"."rowid" <= +CAST(?1 AS INTEGER) ORDER BY "read_receipts"."rowid" LIMIT 4000);
+SELECT typeof(k0), CASE typeof(k0) WHEN 'integer' THEN CAST(k0 AS TEXT) WHEN 'blob' THEN hex(k0) ELSE k0 END, typeof(k1), CASE typeof(k1) WHEN 'integer' THEN CAST(k1 AS TEXT) WHEN 'blob' THEN hex(k1) ELSE k1 END, v, CASE WHEN v IS 1 THEN g END FROM (SELECT "read_receipts"."rowid" AS k0, "read_receipts"."rowid" AS k1, CASE WHEN (NOT EXISTS (SELECT 1 FROM messages WHERE messages.id = read_receipts.message_id)) THEN 1 ELSE 0 END AS v, (quote("read_receipts"."message_id") || ',' || quote("read_receipts"."agent_id")) AS g FROM "read_receipts" NOT INDEXED WHERE "read_receipts"."rowid" <= +CAST(?1 AS INTEGER) ORDER BY "read_receipts"."rowid" LIMIT 4000);
 --   CO-ROUTINE (subquery-2)
 --     SEARCH read_receipts USING INTEGER PRIMARY KEY (rowid<?)
 --     CORRELATED SCALAR SUBQUERY 1
