@@ -5,11 +5,12 @@ Each check is a function from the two to findings; `_CHECKS` lists them. Nothing
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
 from ..errors import RetentionError
+from ..plan.drain import read_drained
 from ..plan.walks import choose_walk
 from ..policy.closure_models import Closure
 from ..policy.models import Policy, Rule
@@ -81,11 +82,25 @@ class _Scene:
         """What a DELETE from `table` changes through foreign keys that are enforced."""
         return reach(self.schema, table.name) if self.policy.foreign_keys == "on" else ()
 
+    def drained(self, table: Table, rules: Iterable[Rule]) -> tuple[Table, ...]:
+        """The tables below `table` from which one of its rules deletes by `children = "drain"`, whatever their keys declare."""
+        found = {table.name: table}
+        todo = [table] if any(rule.children == "drain" for rule in rules) else []
+        while todo:
+            below = {key.child: self.schema.tables[key.child] for key in todo.pop().children}
+            todo += [child for name, child in below.items() if name not in found]
+            found |= below
+        return tuple(child for name, child in found.items() if name != table.name)
+
+    def taken(self, table: Table, rules: Iterable[Rule]) -> tuple[Table, ...]:
+        """The tables whose rows go with those of `table`, by cascades or drained; itself too, where it cascades to itself."""
+        cascaded = [self.schema.tables[step.key.child] for step in self.reached(table) if step.key.on_delete == "CASCADE"]
+        return tuple({child.name: child for child in (*cascaded, *self.drained(table, rules))}.values())
+
     def deleting(self) -> tuple[Table, ...]:
-        """The tables from which a rule deletes, by itself or through cascades."""
-        steps = [step.key for table, _ in self.ruled for step in self.reached(table)]
-        cascaded = [self.schema.tables[key.child] for key in steps if key.on_delete == "CASCADE"]
-        return tuple({table.name: table for table in [*(table for table, _ in self.ruled), *cascaded]}.values())
+        """The tables from which a rule deletes, by itself, through cascades, or by draining."""
+        taken = [child for table, rules in self.ruled for child in self.taken(table, rules)]
+        return tuple({table.name: table for table in [*(table for table, _ in self.ruled), *taken]}.values())
 
 
 Check = Callable[[_Scene], Iterator[Finding]]
@@ -142,8 +157,8 @@ def _rule_tables(scene: _Scene) -> Iterator[Finding]:
 
 
 def _foreign_keys(scene: _Scene) -> Iterator[Finding]:
-    """Keys that make SQLite refuse every DELETE from a rule's table."""
-    for table, _ in scene.ruled if scene.policy.foreign_keys == "on" else ():
+    """Keys that make SQLite refuse every DELETE from a rule's table, or from one whose rows go with it."""
+    for table in scene.deleting() if scene.policy.foreign_keys == "on" else ():
         for key in (*table.parents, *table.children):
             if not key.parent_exists:
                 yield Finding(
@@ -167,12 +182,15 @@ def _foreign_keys(scene: _Scene) -> Iterator[Finding]:
 
 def _child_indexes(scene: _Scene) -> Iterator[Finding]:
     """Child keys without an index. Where a rule deletes parents, each deleted row reads the whole child table."""
-    deleting = {fold(table.name) for table in scene.deleting()}
+    deleting = {fold(table.name) for table in scene.deleting()} if scene.policy.foreign_keys == "on" else set[str]()
+    for table, rules in scene.ruled:
+        drained = scene.drained(table, rules)
+        deleting |= {fold(part.name) for part in (table, *drained) if drained}
     for table in scene.schema.tables.values():
         for key in table.parents:
             if key.indexed or not key.parent_columns:
                 continue
-            active = fold(key.parent) in deleting and scene.policy.foreign_keys == "on"
+            active = fold(key.parent) in deleting
             sql = child_index(scene.schema, key)
             yield Finding(
                 "problem" if active else "note",
@@ -202,11 +220,10 @@ def _uncovered(scene: _Scene) -> Iterator[Finding]:
     disabled = {fold(rule.table) for rule in scene.policy.rules if not rule.enabled} - enabled
     named = {fold(name) for name in _named_tables(scene.policy)}
     followers = {
-        fold(step.key.child): table.name
-        for table, _ in reversed(scene.ruled)
+        fold(child.name): table.name
+        for table, rules in reversed(scene.ruled)
         if fold(table.name) in enabled
-        for step in scene.reached(table)
-        if step.key.on_delete == "CASCADE"
+        for child in scene.taken(table, (rule for rule in rules if rule.enabled))
     }
     for table in scene.schema.tables.values():
         name = fold(table.name)
@@ -255,6 +272,18 @@ def _tables(data: Any) -> Iterator[str]:
 def _cascades(scene: _Scene) -> Iterator[Finding]:
     """Tables that change with a rule's table through foreign keys, by level, and rules that do not want any."""
     for table, rules in scene.ruled:
+        drained = scene.drained(table, rules)
+        if drained:
+            yield Finding(
+                "note",
+                "drain",
+                table.name,
+                f"Its rows go with all that refers to them: {', '.join(child.name for child in drained)}.",
+                "Fresh rows go with an old parent, whatever their keys declare, in pages within rows_changed a write.",
+                "Check that this is meant.",
+            )
+        if all(rule.children == "drain" for rule in rules):
+            continue
         levels: dict[int, list[str]] = {}
         for step in scene.reached(table):
             columns = ", ".join(step.key.columns)
@@ -279,6 +308,37 @@ def _cascades(scene: _Scene) -> Iterator[Finding]:
                 f'Rule {refusing[0]!r} says children = "refuse", and {children} refer to its table.',
                 "The run is refused.",
                 "Leave the key out if the declared actions are meant to happen.",
+            )
+
+
+def _drains(scene: _Scene) -> Iterator[Finding]:
+    """Families that cannot be drained, for other reasons than the keys without an index that `_child_indexes` tells of."""
+    for table, rules in scene.ruled:
+        family = (table, *scene.drained(table, rules))
+        if len(family) == 1 or not all(key.indexed for part in family for key in part.children):
+            continue
+        try:
+            read_drained(scene.schema, table, scene.policy.foreign_keys == "on", f"table {table.name!r}")
+        except RetentionError as error:
+            yield Finding("problem", "drain", table.name, str(error), "The run is refused.", "Do what the message says.")
+
+
+def _archives(scene: _Scene) -> Iterator[Finding]:
+    """Archives hold the rows that their own rule deletes. Rows that go with others are gone without."""
+    archived = {table.name for table, rules in scene.ruled if any(rule.archive is not None for rule in rules)}
+    for table, rules in scene.ruled:
+        for child in scene.taken(table, rules):
+            if table.name not in archived and child.name not in archived:
+                continue
+            whose = "Its rows are archived" if child.name in archived else f"The rows of {table.name!r} are archived"
+            first = "" if child.name == table.name else f"Give {child.name!r} a rule with an archive, before the one on {table.name!r}. "
+            yield Finding(
+                "advice",
+                "archive",
+                child.name,
+                f"{whose}, but those of {child.name!r} that go with a row of {table.name!r} are not.",
+                "Rows that go by cascade, or are drained, are in no archive.",
+                first + 'Delete only parents that have no such rows left (only = "NOT EXISTS (SELECT 1 FROM ...)").',
             )
 
 
@@ -416,6 +476,8 @@ _CHECKS: tuple[Check, ...] = (
     _child_indexes,
     _uncovered,
     _cascades,
+    _drains,
+    _archives,
     _triggers,
     _full_text,
     _row_numbers,

@@ -151,6 +151,79 @@ def test_a_table_that_only_a_disabled_rule_would_cascade_to_is_not_covered():
     assert ("advice", "parts") in told(audited(db, rule(more="enabled = false")), "uncovered")
 
 
+DEEP = (
+    *SOUND,
+    "CREATE TABLE child(id INTEGER PRIMARY KEY, t INTEGER REFERENCES t, at INTEGER)",
+    "CREATE INDEX child_t ON child(t)",
+    "CREATE TABLE deep(c INTEGER REFERENCES child, at INTEGER)",
+)
+
+
+@pytest.mark.parametrize("head", ["", 'foreign_keys = "off"'])
+def test_drained_tables_count_as_covered_and_their_keys_are_checked(head):
+    db = database(*DEEP)
+    drain = rule(more='children = "drain"')
+    found = audited(db, drain, head=head)
+    assert told(found, "uncovered") == [("note", "child"), ("note", "deep")]
+    assert told(found, "child_index") == [("problem", "deep")]
+    assert told(found, "drain") == [("note", "t")]
+    assert told(found, "cascade") == []
+    db.execute(found.of("child_index")[0].sql)
+    assert told(audited(db, drain, head=head), "child_index") == []
+    alone = audited(db, rule(), head=head)
+    assert told(alone, "uncovered") == [("advice", "child"), ("advice", "deep")]
+    paused = audited(db, rule(), rule(more='name = "paused"\nchildren = "drain"\nenabled = false'), head=head)
+    assert told(paused, "uncovered") == [("advice", "child"), ("advice", "deep")]
+
+
+def test_a_family_that_cannot_be_drained():
+    db = database(*SOUND, "CREATE TABLE child(rowid, oid, _rowid_, t INTEGER REFERENCES t)", "CREATE INDEX child_t ON child(t)")
+    assert ("problem", "t") in told(audited(db, rule(more='children = "drain"')), "drain")
+
+
+def test_a_key_to_a_missing_table_breaks_the_rules_that_cascade_to_it():
+    db = database(*SOUND, "CREATE TABLE c(t INTEGER REFERENCES t ON DELETE CASCADE, k REFERENCES gone)", "CREATE INDEX ct ON c(t)")
+    assert told(audited(db, rule()), "broken_key") == [("problem", "c")]
+    db.pragma("foreign_keys", True)
+    with pytest.raises(apsw.SQLError, match="no such table"):
+        db.execute("DELETE FROM t WHERE id = 1")
+
+
+ARCHIVE = 'archive = "rows"'
+CHILD = "CREATE TABLE child(id INTEGER PRIMARY KEY, t INTEGER REFERENCES t{}, at INTEGER)"
+
+
+@pytest.mark.parametrize(
+    ("action", "rules", "tables"),
+    [
+        (" ON DELETE CASCADE", [rule(more=ARCHIVE)], ["child"]),
+        (" ON DELETE CASCADE", [rule("child", ARCHIVE), rule()], ["child"]),
+        (" ON DELETE CASCADE", [rule("child", ARCHIVE), rule(more=ARCHIVE)], ["child"]),
+        (" ON DELETE CASCADE", [rule("child"), rule()], []),
+        (" ON DELETE CASCADE", [rule("child", ARCHIVE)], []),
+        (" ON DELETE SET NULL", [rule("child", ARCHIVE), rule(more=ARCHIVE)], []),
+        ("", [rule("child", ARCHIVE), rule(more=ARCHIVE)], []),
+        ("", [rule("child", ARCHIVE), rule(more='children = "drain"')], ["child"]),
+    ],
+)
+def test_rows_that_go_with_others_are_in_no_archive(action, rules, tables):
+    db = database(*SOUND, CHILD.format(action), "CREATE INDEX child_t ON child(t)")
+    found = audited(db, *rules)
+    assert told(found, "archive") == [("advice", table) for table in tables]
+    if action and tables:
+        assert told(audited(db, *rules, head='foreign_keys = "off"'), "archive") == []
+
+
+def test_rows_that_cascade_to_their_own_table_or_further_are_in_no_archive():
+    ddl = "CREATE TABLE t(id INTEGER PRIMARY KEY, at INTEGER, up INTEGER REFERENCES t ON DELETE CASCADE)"
+    own = database(ddl, "CREATE INDEX u ON t(up)")
+    assert told(audited(own, rule(more=ARCHIVE)), "archive") == [("advice", "t")]
+    far = database(
+        *SOUND, CHILD.format(" ON DELETE CASCADE"), "CREATE TABLE far(c INTEGER REFERENCES child ON DELETE CASCADE, at INTEGER)"
+    )
+    assert told(audited(far, rule("far", ARCHIVE), rule()), "archive") == [("advice", "far")]
+
+
 # --- triggers and full text ------------------------------------------------------------------------------------------
 
 
