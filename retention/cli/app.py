@@ -77,7 +77,7 @@ def plan(
         if exact:
             from .exact import exact_plan
 
-            raise typer.Exit(exact_plan(db, chosen, now, checked_state(db, state, policy, preset), json))
+            raise typer.Exit(exact_plan(db, chosen, now, checked_state(db, state, policy, preset, chosen), json))
         from .plan import plan
 
         plan(db, chosen, now, json)
@@ -102,7 +102,7 @@ def run(
         from .run import run
 
         chosen = chosen_policy(policy, preset)
-        lies = checked_state(db, state, policy, preset)
+        lies = checked_state(db, state, policy, preset, chosen)
         raise typer.Exit(run(db, chosen, lies, statements, deadline, until_done, now, json, debug))
 
 
@@ -126,7 +126,7 @@ def sweep(
         from .sweep import sweep
 
         chosen = chosen_policy(policy, preset)
-        lies = checked_state(db, state, policy, preset)
+        lies = checked_state(db, state, policy, preset, chosen)
         raise typer.Exit(sweep(db, chosen, lies, skip or [], allow_mass or [], statements, deadline, now, json, debug))
 
 
@@ -149,7 +149,7 @@ def migrate(
         from .policies import checked_state, chosen_policy
 
         chosen = chosen_policy(policy, preset)
-        lies = checked_state(db, state, policy, preset)
+        lies = checked_state(db, state, policy, preset, chosen)
         raise typer.Exit(migrate(db, chosen, lies, statements, deadline, dry_run, allow_long, json, debug))
 
 

@@ -41,27 +41,29 @@ def state_file(db: str, given: Path | None) -> Path:
     return Path(f"{re.sub(r'[^A-Za-z0-9._-]', '_', last)}.retention.json")
 
 
-def checked_state(db: str, given: Path | None, policy: Path | None, preset: str | None) -> Path:
-    """The state file, which is to be written.
+def checked_state(db: str, given: Path | None, file: Path | None, preset: str | None, policy: Policy) -> Path:
+    """The state file. Neither it nor an archive, which are to be written, is another file of the command.
 
     Args:
         db: the command's argument.
         given: `--state`.
-        policy, preset: `-p` and `--preset`.
+        file, preset: `-p` and `--preset`.
+        policy: what these name.
 
     Raises:
-        PolicyError: it is the database, a file beside it, the policy, or a file that holds something else than a checkpoint.
+        PolicyError: one is the database, a file beside it, the policy or the other, or the state file holds no checkpoint.
     """
-    from ..hosts import is_remote
+    from ..runner.sinks import archives_apart, own_files, sinks_of
     from ..stores import FileStore
-    from ..stores.apart import database_files, keep_apart, state_files
+    from ..stores.apart import keep_apart, state_files
 
     state = state_file(db, given)
-    others = {} if is_remote(db) else database_files(db)
+    others = own_files(db, None)
     if preset is None:
-        others[str(policy or DEFAULT)] = "the policy"
+        others[str(file or DEFAULT)] = "the policy"
     keep_apart(state, "the state file", others)
     for path, what in state_files(state).items():
         keep_apart(path, what, others)
     FileStore(state).check()
+    archives_apart(policy, sinks_of(policy), others | state_files(state))
     return state

@@ -66,7 +66,7 @@ class SQLite:
         busy_seconds: longest wait for another connection's lock, in one batch.
 
     Raises:
-        PolicyError: no such file, an empty one, a directory; a connection in a transaction.
+        PolicyError: no such file, an empty one, a directory; a connection that is closed or in a transaction.
         HostError: the file is no database, locked (`busy`), or cannot be written (`readonly`).
     """
 
@@ -86,7 +86,11 @@ class SQLite:
         self._closed = False
         self._found: _Found | None = None
         if isinstance(database, apsw.Connection):
-            if database.in_transaction:
+            try:
+                begun = database.in_transaction
+            except apsw.ConnectionClosedError:
+                raise PolicyError("the connection is closed; hand over an open one") from None
+            if begun:
                 raise PolicyError("the connection is in a transaction; commit or roll back before you hand it over")
             self._name = database.filename or ":memory:"
             self._connection = database

@@ -12,11 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..archive.base import Sink
-from ..archive.jsonl import JsonLines
 from ..engine.budget import Budget, Why
 from ..engine.prune import Pass, Pruner, instant
 from ..engine.receipt import Outcome, Receipt, Statements
-from ..errors import Fenced, HostError, PolicyError, Refused
+from ..errors import Fenced, HostError, PolicyError, Refused, RetentionError
 from ..hosts.base import AsyncHost, Host
 from ..ledger.sweep_works import Works, compile_further
 from ..plan.model import Plan
@@ -29,6 +28,7 @@ from .conduct import Conducted, Observer, conduct
 from .drive import adrive, drive
 from .lease import FENCE, Lease
 from .opening import aopened, opened
+from .sinks import archives_apart, own_files, sinks_of
 
 if TYPE_CHECKING:
     import apsw
@@ -155,15 +155,13 @@ class Session:
         real = time.time_ns() // 1_000_000
         now_ms = real if now is None else milliseconds(now)
         check_clock(now_ms)
-        sinks = dict(archives or {})
-        for rule in checked.rules:
-            if rule.enabled and rule.archive is not None:
-                sinks.setdefault(rule.name, JsonLines(rule.archive))
+        sinks = sinks_of(checked, archives)
         observers = [on_step] if callable(on_step) else list(on_step)
         return cls(checked, now_ms, real if now is None else None, sinks, observers, stop, pass_ms=pass_ms, call_ms=call_ms)
 
     def conducted(self, host: Host | AsyncHost, store: CursorStore | None, until_done: bool, plan: Plan | None) -> Conducted[Receipt]:
-        """The whole call as actions: planning, then passes."""
+        """The whole call as actions: planning, then passes. Raises PolicyError where an archive is another file of the run."""
+        archives_apart(self.policy, self.sinks, own_files(str(getattr(host, "name", "")), store))
         clock, began = time.monotonic, time.monotonic()
         limits = self.policy.limits
         budget = Budget(
@@ -192,7 +190,7 @@ class Session:
                 yield from conduct(_take(lease), host.capabilities, budget, clock, self.observers)
             counted.planning = budget.used
             counted.ceiling = _ceiling(budget.used, plan, limits.statements)
-            document = store.load() if store is not None else None
+            document = _loaded(store)
             works = Works(plan, self.now_ms, self.skip, self.allow_mass)
             self.pruner = Pruner(
                 plan, self.now_ms, budget, document, receipt.rules, receipt.warnings, further=works.further(), turn_key=self.turn_key
@@ -252,6 +250,16 @@ class Session:
                 budget.halt = "wal"
 
         return watch
+
+
+def _loaded(store: CursorStore | None) -> dict[str, Any] | None:
+    """The stored document. What a caller's store raises is its own; the run ends by it, and says whose it is."""
+    try:
+        return store.load() if store is not None else None
+    except RetentionError:
+        raise
+    except Exception as error:
+        raise HostError(f"the checkpoint could not be loaded: {type(error).__name__}: {error}") from error
 
 
 def _take(lease: Lease) -> Engine[None]:
