@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
 import json
 import os
 import stat
-import tempfile
 from pathlib import Path
 from typing import Any, cast
 
@@ -86,14 +86,14 @@ class FileStore:
         target = Path(os.path.realpath(self.path))
         data = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
         try:
-            # mkstemp makes the file with mode 0600.
-            descriptor, temporary = tempfile.mkstemp(prefix=f"{target.name}.", suffix=".tmp", dir=target.parent)
+            descriptor, temporary = _temporary(target)
             try:
                 with open(descriptor, "wb") as file:
                     file.write(data)
                     file.flush()
                     os.fsync(descriptor)
-                os.replace(temporary, target)
+                    # While the file is open, and so locked: nobody else writes to it before it has its name.
+                    os.replace(temporary, target)
             except BaseException:
                 with contextlib.suppress(OSError):
                     os.unlink(temporary)
@@ -118,6 +118,29 @@ class FileStore:
 
     def __repr__(self) -> str:
         return f"FileStore({str(self.path)!r})"
+
+
+def _temporary(target: Path) -> tuple[int, Path]:
+    """The file beside a checkpoint in which the next one is written: empty, mode 0600, and ours alone until it is closed.
+
+    It always has one name, so that what a killed process left is written over, and is locked, so that others wait for their turn.
+    """
+    path = target.with_name(f".{target.name}.tmp")
+    while True:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            if os.path.samestat(os.stat(path), os.fstat(descriptor)):
+                os.fchmod(descriptor, 0o600)
+                os.ftruncate(descriptor, 0)
+                return descriptor, path
+        except FileNotFoundError:
+            pass
+        except BaseException:
+            os.close(descriptor)
+            raise
+        # Another process gave it its final name while we waited: it is the checkpoint now.
+        os.close(descriptor)
 
 
 def _is_checkpoint(data: bytes) -> bool:

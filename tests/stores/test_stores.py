@@ -7,6 +7,7 @@ import os
 import stat
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
@@ -192,3 +193,43 @@ def test_kill_9_at_any_moment_leaves_a_whole_document(tmp_path):
         document = FileStore(path).load()
         assert document is not None
         assert len(document["pad"]) == 100_000
+    FileStore(path).save(DOCUMENT)
+    assert os.listdir(tmp_path) == ["s.json"]
+
+
+def test_what_a_killed_save_left_is_written_over(tmp_path):
+    stale = tmp_path / ".s.json.tmp"
+    stale.write_text("x" * 100_000)
+    stale.chmod(0o644)
+    FileStore(tmp_path / "s.json").save(DOCUMENT)
+    assert FileStore(tmp_path / "s.json").load() == DOCUMENT
+    assert stat.S_IMODE((tmp_path / "s.json").stat().st_mode) == 0o600
+    assert os.listdir(tmp_path) == ["s.json"]
+
+
+def test_a_link_in_the_place_of_the_temporary_file_is_not_followed(tmp_path):
+    (tmp_path / "victim").write_text("mine")
+    (tmp_path / ".s.json.tmp").symlink_to(tmp_path / "victim")
+    with pytest.raises(HostError, match="cannot be written"):
+        FileStore(tmp_path / "s.json").save(DOCUMENT)
+    assert (tmp_path / "victim").read_text() == "mine"
+
+
+def test_savers_without_a_lock_leave_a_whole_document(tmp_path):
+    path = tmp_path / "s.json"
+    seen = []
+
+    def saver(n):
+        store = FileStore(path)
+        for _ in range(40):
+            store.save({"version": 1, "pad": str(n) * (1_000 * (n + 1))})
+            seen.append(FileStore(path).load())
+
+    threads = [threading.Thread(target=saver, args=(n,)) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(seen) == 160
+    assert all(len(set(document["pad"])) == 1 and len(document["pad"]) % 1_000 == 0 for document in seen)
+    assert os.listdir(tmp_path) == ["s.json"]
