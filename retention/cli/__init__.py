@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
-__all__ = ["main"]
+import signal
+import sys
+
+__all__ = ["INTERRUPTED", "main"]
+
+INTERRUPTED = 130
+"""What a shell reports for a process that SIGINT ended (128 + 2)."""
 
 
 def main() -> None:
     """Run the command with this process's arguments, and exit with its status."""
-    from .app import app
+    try:
+        # Until a run listens by itself, SIGTERM ends the command as Ctrl-C does: with a sentence, and what is open closed.
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        from .app import app
 
-    app()
+        app()
+    except KeyboardInterrupt:
+        print("retention: stopped before anything was done.", file=sys.stderr)
+        sys.exit(INTERRUPTED)

@@ -10,11 +10,9 @@ from contextlib import contextmanager
 import typer
 
 from ..errors import RetentionError
+from . import INTERRUPTED
 
 __all__ = ["complain", "ending"]
-
-INTERRUPTED = 130
-"""What a shell reports for a process that SIGINT ended (128 + 2)."""
 
 
 def complain(message: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 import traceback
 from collections.abc import Callable
@@ -12,7 +13,7 @@ from typing import Any
 from ..engine.budget import Why
 from ..engine.prune import instant
 from ..engine.receipt import Receipt
-from ..errors import HostError, Refused
+from ..errors import HostError, PolicyError, Refused
 from ..hosts import open_host
 from ..hosts.base import Host
 from ..policy.models import Policy
@@ -23,6 +24,8 @@ from .output import show_receipt, watching
 from .signals import asked_to_stop
 
 __all__ = ["given_limits", "one_runner", "run"]
+
+_NOT_POSITIVE = re.compile(r"\s*(-|0+(\.0*)?\s*[a-z]*\s*$)", re.IGNORECASE)
 
 
 def run(
@@ -71,8 +74,10 @@ def one_runner(
 
 
 def given_limits(statements: int | None, deadline: str | None) -> dict[str, Any]:
-    """The options as limits."""
+    """The options as limits. Raises PolicyError for a deadline that is not positive."""
     limits: dict[str, Any] = {}
+    if deadline is not None and _NOT_POSITIVE.match(deadline):
+        raise PolicyError(f"--deadline {deadline.strip()}: a deadline must be positive, such as 10s.")
     if statements is not None:
         limits["statements"] = statements
     if deadline is not None:

@@ -198,6 +198,20 @@ def test_a_wrong_call_ends_with_2(tmp_path: Path, args: list[str], monkeypatch: 
     assert len(rows(Path("x.db"))) == 20
 
 
+@pytest.mark.parametrize("deadline", ["-1s", "-1", "0s", "0", "0.0h", " -5d"])
+@pytest.mark.parametrize("command", ["run", "sweep", "migrate"])
+def test_a_deadline_must_be_positive(tmp_path: Path, command: str, deadline: str) -> None:
+    db = create(tmp_path / "x.db", *FILLED)
+    done = call(command, db, "-p", policy(tmp_path / "p.toml"), f"--deadline={deadline}")
+    assert (done.exit_code, done.stderr) == (2, f"retention: --deadline {deadline.strip()}: a deadline must be positive, such as 10s.\n")
+
+
+def test_a_run_that_a_policy_error_ended_leaves_no_file(tmp_path: Path) -> None:
+    db = create(tmp_path / "x.db", *FILLED, journal="delete")
+    done = call("run", db, "-p", policy(tmp_path / "p.toml", RULE.replace('"t"', '"tt"')))
+    assert (done.exit_code, sorted(path.name for path in tmp_path.iterdir())) == (2, ["p.toml", "x.db"])
+
+
 def test_debug_shows_the_traceback_and_the_sentence(tmp_path: Path) -> None:
     done = call("run", tmp_path / "x.db", "-p", policy(tmp_path / "p.toml"), "--debug")
     assert done.exit_code == 2

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 import signal
+from importlib import import_module
 
 import pytest
 import typer
 
+from retention.cli import main
 from retention.cli.ending import ending
 from retention.cli.signals import asked_to_stop
+
+app = import_module("retention.cli.app")
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -42,3 +46,17 @@ def test_an_interrupt_ends_the_command_with_a_sentence(capsys: pytest.CaptureFix
         raise KeyboardInterrupt
     assert ended.value.exit_code == 130
     assert capsys.readouterr().err.startswith("retention: stopped at once; ")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_before_the_command_began_ends_with_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], number: signal.Signals
+) -> None:
+    before = signal.getsignal(signal.SIGTERM)
+    monkeypatch.setattr(app, "app", lambda: os.kill(os.getpid(), number))
+    try:
+        with pytest.raises(SystemExit) as ended:
+            main()
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert (ended.value.code, capsys.readouterr().err) == (130, "retention: stopped before anything was done.\n")
