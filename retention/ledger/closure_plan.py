@@ -52,10 +52,6 @@ class ClosurePlan(FurtherPlan):
         return self.sql
 
     @property
-    def never(self) -> bool:
-        return False
-
-    @property
     def page_cost(self) -> int:
         return READS + self.write_cost
 

@@ -65,10 +65,6 @@ class LogPlan(FurtherPlan):
         return False
 
     @property
-    def never(self) -> bool:
-        return False
-
-    @property
     def page_cost(self) -> int:
         return READS + self.write_cost
 

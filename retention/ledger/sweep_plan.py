@@ -80,10 +80,6 @@ class SweepPlan(FurtherPlan):
         return False
 
     @property
-    def never(self) -> bool:
-        return False
-
-    @property
     def first_cost(self) -> int:
         """The guard's count, and the walk's end."""
         return 2

@@ -136,6 +136,11 @@ class FurtherPlan(RulePlan):
     warnings: tuple[str, ...] = ()
     aliases: frozenset[str] = frozenset()
 
+    @property
+    def never(self) -> bool:
+        """What has no keep of a rule's kind always has a look."""
+        return False
+
     def samples(self, now_ms: int) -> list[tuple[str, Statement]]:
         """Its statements as they will run, with keys that only stand for others; none may scan."""
         raise NotImplementedError
