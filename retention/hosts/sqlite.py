@@ -193,7 +193,7 @@ class SQLite:
         twice. `Result.seconds` leaves out the wait for other connections' locks.
 
         On a WAL file, and before any lock is held, another connection's lock is waited for up to `busy_seconds`. On a
-        rollback-journal file a wait that locks new readers out ends after 50 ms; the batch has then failed with kind `busy`,
+        rollback-journal file a wait that locks new readers out ends after 25 ms; the batch has then failed with kind `busy`,
         nothing applied, and may be tried again after `retry_after` seconds.
 
         Args:

@@ -14,7 +14,7 @@ FAILURES = (apsw.Error, OverflowError, UnicodeError, TypeError, ValueError, Memo
 """What a call of apsw may raise for a statement; anything else is a defect and is let through."""
 
 BUSY_PAUSE = 0.05
-"""Seconds to leave a busy database alone before the next attempt: as long as an attempt may hold the lock."""
+"""Seconds to leave a busy database alone before the next attempt: twice as long as an attempt may hold the lock."""
 
 # Codes: sqlite.org/rescode.html. What is not listed is "error".
 _KINDS: dict[type[BaseException], Kind] = {

@@ -25,10 +25,13 @@ GRACE_S = 1.0
 """A page that a save has announced is run even if the save used up the deadline; its statements then have so long."""
 
 BUSY_S = 5.0
-"""Another connection's lock is waited for so long in all, before a run ends busy: SQLite's usual busy timeout."""
+"""Another connection's lock is waited for so long in all, before a run without a deadline ends busy: SQLite's usual busy timeout."""
 
 BUSY_PAUSE_S = 0.02
-"""Between two attempts outside the lock, where the host names no wait of its own."""
+"""After a first attempt in vain, outside the lock, where the host names no wait of its own; twice as long after each further one, ..."""
+
+LONGEST_BUSY_PAUSE_S = 0.2
+"""... up to this: a report that reads a rollback-journal file for seconds keeps us out, and each of our attempts keeps new readers out."""
 
 NETWORK_PAUSES_S = (0.2, 0.8)
 """Before the second and third attempt of a read, or of a write that may be repeated, whose answer was lost."""
@@ -63,10 +66,12 @@ def conduct(
     observers: Sequence[Observer] = (),
     lease: Lease | None = None,
     pause: Callable[[], float] = lambda: 0.0,
+    stopped: Callable[[], bool] = lambda: False,
 ) -> Conducted[R]:
     """Drive an engine to its end, and return what it returns. An error that it does not handle is raised.
 
-    `pause` is asked before each write how long others are to be let in, s.
+    `pause` is asked before each write how long others are to be let in, s; `stopped` before each further attempt to get a lock, whether
+    there is to be one.
     """
     answer: list[Result] | None = None
     failure: HostError | None = None
@@ -82,7 +87,7 @@ def conduct(
             if isinstance(step, Batch):
                 if step.writes and (rest := pause()) > 0:
                     yield Sleep(rest)
-                answer = yield from _execute(step, host, budget, clock, lease)
+                answer = yield from _execute(step, host, budget, clock, lease, stopped)
             else:
                 yield step
         except HostError as error:
@@ -93,11 +98,11 @@ def conduct(
 
 
 def _execute(
-    batch: Batch, host: Capabilities, budget: Budget, clock: Callable[[], float], lease: Lease | None
+    batch: Batch, host: Capabilities, budget: Budget, clock: Callable[[], float], lease: Lease | None, stopped: Callable[[], bool]
 ) -> Conducted[list[Result]]:
     """Execute a batch, and charge it. Only a batch that certainly did nothing, or may be repeated, is sent again."""
-    waiting_until = clock() + BUSY_S
-    cost, lost = host.cost(batch), 0
+    waiting_until = clock() + BUSY_S if budget.deadline == math.inf else math.inf
+    cost, lost, waits = host.cost(batch), 0, 0
     sent = lease.fenced(batch) if lease is not None and batch.writes else batch
     while True:
         timeout = None if budget.deadline == math.inf else max(budget.deadline - clock(), GRACE_S)
@@ -106,7 +111,9 @@ def _execute(
             results: Sequence[Result] = yield Execute(sent, timeout)
         except HostError as error:
             pause = error.retry_after if error.retry_after is not None else BUSY_PAUSE_S
-            again = error.kind == "busy" and error.applied is False and clock() + pause < waiting_until
+            if error.kind == "busy":
+                pause, waits = max(pause, min(pause * 2**waits, LONGEST_BUSY_PAUSE_S)), waits + 1
+            again = error.kind == "busy" and error.applied is False and clock() + pause < waiting_until and not stopped()
             if error.kind == "network" and error.retryable and (batch.repeatable or not batch.writes) and lost < len(NETWORK_PAUSES_S):
                 # A jitter of half the pause, so that callers who lost the same connection do not come back together.
                 pause, again, lost = NETWORK_PAUSES_S[lost] * random.uniform(0.5, 1.5), True, lost + 1

@@ -206,7 +206,7 @@ class Session:
                 receipt.passes += 1
                 if receipt.passes > 1:
                     budget.deadline = self._deadline(began, clock(), until_done)
-                ended = yield from conduct(self.pruner.run_pass(), capabilities, budget, clock, observers, lease, pause)
+                ended = yield from conduct(self.pruner.run_pass(), capabilities, budget, clock, observers, lease, pause, self._stopped)
                 receipt.outcome, receipt.why = ended.outcome, ended.why
                 if ended.message:
                     receipt.warnings.append(ended.message)
@@ -239,12 +239,15 @@ class Session:
         own = self.pass_ms is not None and (until_done or self.call_ms is None)
         return min(call, pass_began + (self.pass_ms or 0) / 1000) if own else call
 
+    def _stopped(self) -> bool:
+        return self.stop is not None and self.stop()
+
     def _watch(self, host: Host | AsyncHost, budget: Budget) -> Observer:
         """Reasons to stop that only the runner can see."""
 
         def watch(step: Step, _answer: Sequence[Result] | HostError | None, _seconds: float) -> None:
             budget.aim = getattr(host, "aim", None)
-            if self.stop is not None and self.stop():
+            if self._stopped():
                 budget.halt = "paused"
             elif isinstance(step, Batch) and step.writes and getattr(host, "wal_bytes", 0) > self.policy.limits.wal_bytes:
                 budget.halt = "wal"
