@@ -172,9 +172,12 @@ class SQLite:
 
         A rollback-journal file is closed to everyone while a write commits, and who waits looks again every 25 ms at the latest
         (`sqliteDefaultBusyCallback` in SQLite's main.c, for the first 178 ms). A shorter gap between two writes is easily missed:
-        measured, readers beside writes in close order waited for 0.5 to 6 s. On a WAL file only writers wait, and only if there are any.
+        measured, readers beside writes in close order waited for 0.5 to 6 s. Another writer may fill one gap; so while there is one, a gap
+        is for three looks. On a WAL file only writers wait, and only if there are any.
         """
-        return self._neighbours.pause(0.0 if journal_is_wal(self._connection) else POLL_SECONDS)
+        if journal_is_wal(self._connection):
+            return self._neighbours.pause(0.0)
+        return self._neighbours.pause(POLL_SECONDS * (3 if self._neighbours.writing else 1))
 
     @property
     def aim(self) -> float | None:

@@ -369,3 +369,13 @@ def test_while_others_write_our_writes_are_short_and_apart(tmp_path, sign, monke
         clock = time.monotonic() + sqlite_neighbours.REMEMBERED_S
         monkeypatch.setattr(time, "monotonic", lambda: clock)
         assert (host.aim, host.pause) == (None, 0.0)
+
+
+def test_a_rollback_journal_with_another_writer_is_left_alone_for_three_looks(tmp_path):
+    """The other writer may fill the first gap: who only reads is in by the next look."""
+    path = create(tmp_path / "x.db", journal="delete")
+    with SQLite(path) as host:
+        host.execute(write("DELETE FROM t WHERE id = 1"))
+        look(path, "DELETE FROM t WHERE id = 2")
+        host.execute(write("DELETE FROM t WHERE id = 3"))
+        assert 2 * sqlite.POLL_SECONDS < host.pause <= 3 * sqlite.POLL_SECONDS
