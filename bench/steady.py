@@ -7,7 +7,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -36,10 +36,26 @@ SHARES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.98, 0.99, 0.995, 0.998, 0.999,
 
 @dataclass(slots=True)
 class Beside:
-    """What a writer saw: the waits (s) that began in the span of interest, and the largest log file, bytes."""
+    """What another process saw.
 
-    waits: list[float] = field(default_factory=list[float])
+    Attributes:
+        taken: (start, s) of each of its statements that began in the span of interest.
+        wal_bytes: the largest log file.
+    """
+
+    taken: list[tuple[float, float]] = field(default_factory=list[tuple[float, float]])
     wal_bytes: int = 0
+
+    @property
+    def waits(self) -> list[float]:
+        """Seconds, one for each statement."""
+        return [seconds for _, seconds in self.taken]
+
+    def without(self, other: Beside) -> Beside:
+        """The same with what fell into the other's statements taken off."""
+        spans = [(at, at + seconds) for at, seconds in other.taken]
+        taken = [(a, s - sum(max(0.0, min(a + s, end) - max(a, begin)) for begin, end in spans)) for a, s in self.taken]
+        return Beside(taken, self.wal_bytes)
 
 
 def steady(folder: Path, *, rows: int, rounds: int) -> Outcome:
@@ -66,8 +82,9 @@ def steady(folder: Path, *, rows: int, rounds: int) -> Outcome:
             client = FileClient(target)
             drain(client, job)
             client.close()
-    rollback, ended = _rollback(folder, rows)
-    seen = {"alone": alone, "beside": beside, **peers, "rollback_journal": rollback}
+    rollback, ended = _rollback(folder, rows, "read")
+    writer, ended_too = _rollback(folder, rows, "trickle")
+    seen = {"alone": alone, "beside": beside, **peers, "rollback_journal": rollback, "rollback_writer": writer}
     result = {
         "rows": rows,
         "rounds": rounds,
@@ -75,6 +92,7 @@ def steady(folder: Path, *, rows: int, rounds: int) -> Outcome:
         "wal_mb": rounded(beside.wal_bytes / 1e6),
         "peers_wal_mb": {name: rounded(of.wal_bytes / 1e6) for name, of in peers.items()},
         "rollback_journal_run": ended,
+        "rollback_writer_run": ended_too,
         "speed_ratio": rounded(statistics.median(ratios), 3),
         "p50_ratio": rounded(percentile(beside.waits, 0.5) / (percentile(alone.waits, 0.5) or 1e-9), 3),
     }
@@ -90,17 +108,20 @@ TITLES = {
     "bare_delete": "beside one bare DELETE",
     "limit_loop": "beside the LIMIT loop",
     "rollback_journal": "a short reader on a rollback journal, beside retention and a reader of 3 s",
+    "rollback_writer": "a small writer there, its waits for that reader taken off",
 }
 
 
-def _rollback(folder: Path, rows: int) -> tuple[Beside, dict[str, object]]:
-    """A rollback-journal file: someone reads for seconds at a time, someone else wants one row each millisecond, and we delete."""
+def _rollback(folder: Path, rows: int, habit: Habit) -> tuple[Beside, dict[str, object]]:
+    """A rollback-journal file: someone reads for seconds at a time, someone else wants one row now and then, and we delete."""
     job = Job(rows, journal="delete")
     target = copy(build(job, folder), folder / "rollback.db")
     short, long = Beside(), Beside()
-    with neighbour(target, "hold", long), neighbour(target, "read", short):
+    with neighbour(target, "hold", long, whole=True), neighbour(target, habit, short):
         receipt = retention.run(target, ours.policy(job), now=ours.instant(NOW), limits={"deadline": f"{ROLLBACK_S}s"})
-    return short, {"outcome": receipt.outcome, "why": receipt.why, "rows": sum(rule.deleted for rule in receipt.rules)}
+    # Nobody can commit while someone reads: what a writer waits for the long reader is not for us.
+    seen = short if habit == "read" else short.without(long)
+    return seen, {"outcome": receipt.outcome, "why": receipt.why, "rows": sum(rule.deleted for rule in receipt.rules)}
 
 
 def _line(title: str, of: Beside) -> list[str]:
@@ -110,8 +131,8 @@ def _line(title: str, of: Beside) -> list[str]:
 
 
 @contextmanager
-def neighbour(path: Path, habit: Habit, into: Beside) -> Generator[None]:
-    """Run another process beside the block; only what it began inside it counts."""
+def neighbour(path: Path, habit: Habit, into: Beside, *, whole: bool = False) -> Generator[None]:
+    """Run another process beside the block; only what it began inside it counts, unless the `whole` of it is asked for."""
     log = path.with_suffix(f".{habit}.json")
     process = subprocess.Popen(
         [sys.executable, "-m", "bench.neighbour", str(path), str(log), habit], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -131,15 +152,11 @@ def neighbour(path: Path, habit: Habit, into: Beside) -> Generator[None]:
         process.stdin.close()
         process.wait(timeout=60)
         process.stdout.close()
-    into.waits += _within(json.loads(log.read_text()), began, ended)
-
-
-def _within(taken: Sequence[tuple[float, float]], began: float, ended: float) -> list[float]:
-    return [seconds for at, seconds in taken if began <= at <= ended]
+    into.taken += [(at, seconds) for at, seconds in json.loads(log.read_text()) if whole or began <= at <= ended]
 
 
 def _plot(seen: dict[str, Beside]) -> str:
-    drawn = {name: of for name, of in seen.items() if name != "rollback_journal"}
+    drawn = {name: of for name, of in seen.items() if not name.startswith("rollback")}
     lines = [
         Series(TITLES[name], [(1 / max(1 - share, 1e-4), max(percentile(of.waits, share), 1e-6) * 1e3) for share in SHARES])
         for name, of in drawn.items()

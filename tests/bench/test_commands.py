@@ -49,6 +49,7 @@ def test_steady(run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert set(found["beside"]) >= WAITS
     assert {"wal_mb", "speed_ratio"} <= set(found)
     assert set(found["rollback_journal"]) >= WAITS
+    assert set(found["rollback_writer"]) >= WAITS
     assert found["wal_mb"] > 0
     assert (tmp_path / "steady.svg").exists()
 
