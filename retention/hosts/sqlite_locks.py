@@ -28,10 +28,11 @@ class LockWait:
 
     Attributes:
         seconds: slept so far, in all.
+        for_readers: the part of it in which a lock was held, so that readers were what we waited for.
     """
 
     def __init__(self, connection: apsw.Connection) -> None:
-        self.seconds = 0.0
+        self.seconds = self.for_readers = 0.0
         self._connection = connection
         self._until = -math.inf
         self._commits = self._held = False
@@ -53,11 +54,14 @@ class LockWait:
 
     def _again(self, calls: int) -> bool:
         now, until = time.monotonic(), self._until
-        if self._held or (self._commits and self._connection.txn_state("main") == apsw.SQLITE_TXN_WRITE):
+        held = self._held or (self._commits and self._connection.txn_state("main") == apsw.SQLITE_TXN_WRITE)
+        if held:
             self._since = min(self._since, now)
             until = min(until, self._since + HELD_SECONDS)
         if now >= until:
             return False
         time.sleep(min(_STEP * (calls + 1), _LONGEST_STEP, until - now))
-        self.seconds += time.monotonic() - now
+        slept = time.monotonic() - now
+        self.seconds += slept
+        self.for_readers += slept if held else 0.0
         return True

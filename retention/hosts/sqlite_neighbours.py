@@ -32,7 +32,7 @@ class Neighbours:
     def __init__(self, connection: apsw.Connection, wait: LockWait) -> None:
         self._connection = connection
         self._wait = wait
-        self._waited = wait.seconds
+        self._waited = 0.0
         self._version: int | None = None  # before our first write nothing tells whose changes there were
         self._seen_at = -math.inf
         self._wrote_at = -math.inf
@@ -46,15 +46,20 @@ class Neighbours:
         """Seconds until our next write may begin: `least` after the last one, and more while others write."""
         return max(0.0, self._wrote_at + max(least, GAP_S if self.writing else 0.0) - time.monotonic())
 
+    @property
+    def _for_writers(self) -> float:
+        """Seconds that we waited for other writers. Who only reads does not need shorter writes."""
+        return self._wait.seconds - self._wait.for_readers
+
     def look(self) -> None:
         """To be called before a write."""
         changed = self._version is not None and self._connection.data_version() != self._version
-        if changed or self._wait.seconds > self._waited:
+        if changed or self._for_writers > self._waited:
             self._seen_at = time.monotonic()
 
     def wrote(self) -> None:
         """To be called after a write: what has changed until now was us."""
-        if self._wait.seconds > self._waited:
+        if self._for_writers > self._waited:
             self._seen_at = time.monotonic()
-        self._waited, self._version = self._wait.seconds, self._connection.data_version()
+        self._waited, self._version = self._for_writers, self._connection.data_version()
         self._wrote_at = time.monotonic()

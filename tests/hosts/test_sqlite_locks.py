@@ -131,6 +131,8 @@ def test_a_reader_of_a_rollback_journal_that_leaves_in_time_is_waited_for(tmp_pa
         with traced(host) as sent:
             assert host.execute(batch)[0].changes == 5
         assert len(sent) == host.capabilities.cost(batch)
+        assert host.waited > 0
+        assert host.aim is None, "who only reads needs no shorter writes"
     other.close()
 
 
