@@ -17,11 +17,21 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-__all__ = ["Archive", "Batch", "Engine", "Result", "Save", "Statement", "Step", "Value"]
+__all__ = ["Archive", "Batch", "Engine", "RawText", "Result", "Save", "Statement", "Step", "Value"]
 
 Value = int | float | str | bytes | None
 """What SQLite can hold. Engines bind only `str`, `float` and `None` (and `int` within 2^53 for LIMIT), because D1 binds
 every number as a float: integers travel as text with `CAST(?n AS INTEGER)`, blobs as hex with `unhex(?n)`."""
+
+
+@dataclass(frozen=True, slots=True)
+class RawText:
+    """A text in the database that is not valid Unicode: its bytes, in the database's encoding. No driver reads it."""
+
+    data: bytes
+
+    def __str__(self) -> str:
+        return self.data.decode("utf-8", "backslashreplace")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +77,13 @@ class Archive:
         rule: the rule's name.
         table: the table's name.
         columns: names, in the order of each row's values.
-        rows: the values as the database held them.
+        rows: the values as the database held them; a text that is not valid Unicode as `RawText`.
     """
 
     rule: str
     table: str
     columns: tuple[str, ...]
-    rows: tuple[tuple[Value, ...], ...]
+    rows: tuple[tuple[Value | RawText, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)

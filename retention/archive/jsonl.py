@@ -3,6 +3,7 @@
     {"archive": 1, "rule": "events", "table": "events", "columns": ["id", "kind", "body"]}
     {"rule": "events", "table": "events", "row": [17, "opened", {"blob": "00ff"}]}
 
+Values stand as `retention.archive.values` says: `{"blob": HEX}`, `{"text": HEX}` for a text that is not valid Unicode, `{"int": DECIMAL}`.
 The first line, and a new one wherever the columns change, names the columns of the rows below it with the same rule and table.
 A row that was archived twice, because a crash came before its delete, stands as two equal lines: each holds the row's key, and
 equal values have one form. Whoever restores inserts by key, and passes over a line that it has already seen.

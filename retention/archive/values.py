@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..steps import Value
+from ..steps import RawText, Value
 
 __all__ = ["decode", "encode"]
 
@@ -13,9 +13,11 @@ EXACT = 2**53
 """Integers up to this size survive readers that hold every number as a double (RFC 8259, section 6)."""
 
 
-def encode(value: Value) -> Any:
+def encode(value: Value | RawText) -> Any:
     """The JSON form: text, null, reals and small integers as themselves (a real always with a point or an exponent),
-    anything else as `{"int": DECIMAL}`, `{"blob": HEX}` or `{"real": "inf"}`."""
+    anything else as `{"int": DECIMAL}`, `{"blob": HEX}`, `{"text": HEX}` (not valid Unicode) or `{"real": "inf"}`."""
+    if isinstance(value, RawText):
+        return {"text": value.data.hex()}
     if isinstance(value, bytes):
         return {"blob": value.hex()}
     if isinstance(value, int) and abs(value) >= EXACT:
@@ -25,7 +27,7 @@ def encode(value: Value) -> Any:
     return value
 
 
-def decode(value: Any) -> Value:
+def decode(value: Any) -> Value | RawText:
     """The value that `encode` was given.
 
     Raises:
@@ -34,6 +36,8 @@ def decode(value: Any) -> Value:
     match value:
         case {"blob": str(text)}:
             return bytes.fromhex(text)
+        case {"text": str(text)}:
+            return RawText(bytes.fromhex(text))
         case {"int": str(text)}:
             return int(text)
         case {"real": str(text)}:

@@ -11,7 +11,8 @@ from typing import Annotated, Any, cast
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
-from ..statements.pages import Key
+from ..statements.pages import Key, Part
+from ..steps import RawText
 
 __all__ = ["SAFE", "Checkpoint", "Entry", "Identities", "decode_key", "encode_key"]
 
@@ -179,8 +180,10 @@ def encode_key(key: Key, integer: bool) -> Any:
     return [_encode_part(part) for part in key]
 
 
-def _encode_part(part: int | float | str | bytes) -> Any:
+def _encode_part(part: Part) -> Any:
     match part:
+        case RawText():
+            return {"text": part.data.hex()}
         case str():
             return part
         case bytes():
@@ -205,7 +208,7 @@ def decode_key(raw: Any, integer: bool) -> Key:
     return tuple(_decode_part(part) for part in cast("list[Any]", raw))
 
 
-def _decode_part(raw: Any) -> int | float | str | bytes:
+def _decode_part(raw: Any) -> Part:
     match raw:
         case str():
             return raw
@@ -213,6 +216,8 @@ def _decode_part(raw: Any) -> int | float | str | bytes:
             return int(value)
         case {"real": str(value)}:
             return float(value)
+        case {"text": str(value)}:
+            return RawText(bytes.fromhex(value))
         case {"blob": str(value)}:
             return bytes.fromhex(value)
         case _:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from ..policy.ledger_models import Events
 from ..policy.sweep_models import Children, RollupRule, Sweep
 from ..statements.instants import first_of, milliseconds, stamp
-from ..statements.pages import Key, Walk, portable
+from ..statements.pages import Key, Walk, from_json, portable
 from ..statements.quoting import column, name, whether
 from ..steps import Statement, Value
 from .append import callback_rows
@@ -36,7 +36,7 @@ def key_list(keys: Sequence[Key]) -> str:
 
 def keys_in(bound: str) -> str:
     """SQL: the keys of a bound list, each by its storage class."""
-    return f"(SELECT CASE j.type WHEN 'object' THEN unhex(json_extract(j.value, '$.blob')) ELSE j.value END FROM json_each({bound}) AS j)"
+    return f"(SELECT {from_json('j.type', 'j.value', 'j.value', '$')} FROM json_each({bound}) AS j)"
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from functools import lru_cache
 
 from ..steps import Statement, Value
 from .condition import Condition
-from .pages import Key, arrived, portable, travel
+from .pages import Key, arrived, from_json, portable, travel
 from .quoting import column, name, text
 
 __all__ = ["FENCES", "Back", "Counted", "Delete", "DrainSQL", "Edge", "Node", "Path", "Rows", "nodes"]
@@ -406,7 +406,7 @@ def _part(node: Node, source: str, path: str, place: int) -> str:
         kind = f"json_type({source}, '{at}')"
     if node.rowid:
         return value
-    return f"CASE {kind} WHEN 'object' THEN unhex(json_extract({source}, '{at}.blob')) ELSE {value} END"
+    return from_json(kind, value, source, at)
 
 
 def _listed(rows: Rows) -> str:

@@ -1,7 +1,7 @@
 """A page of a rule's table: its boundary (read) and its delete (write), and the walk's end (high-water).
 
 A page is a range of keys, `after < key <= upto`. Filters apply after the page is bounded, so that kept rows cost at most one page of reads.
-Keys travel by storage class: see `KeyPart`. The texts are cached by the classes in them, so that a run prepares each once.
+Keys travel by storage class: see `travel` and `arrived`. The texts are cached by the classes in them, so that a run prepares each once.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from functools import lru_cache
 from typing import Literal
 
 from ..errors import HostError
-from ..steps import Statement, Value
+from ..steps import RawText, Statement, Value
 from .condition import Condition
-from .quoting import column, integer, name
+from .quoting import column, integer, name, text
 
-__all__ = ["Boundary", "Due", "Key", "PageSQL", "Range", "Row", "Walk", "listed", "portable"]
+__all__ = ["Boundary", "Due", "Key", "PageSQL", "Part", "Range", "Row", "Walk", "from_json", "listed", "portable"]
 
-Part = int | float | str | bytes
+Part = int | float | str | bytes | RawText
 Key = tuple[Part, ...]
 """A key's values, in the order of the walk's columns."""
 
@@ -108,7 +108,7 @@ class Row:
     identity: Key
     verdict: Value
     guard: str | None
-    values: tuple[Value, ...] = ()
+    values: tuple[Value | RawText, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,12 +127,39 @@ def classes(key: Key) -> Classes:
     return tuple(_CLASS[type(part)] for part in key)
 
 
-_CLASS: dict[type, str] = {int: "integer", float: "real", str: "text", bytes: "blob"}
+_CLASS: dict[type, str] = {int: "integer", float: "real", str: "text", RawText: "raw", bytes: "blob"}
 
 
 def travelling(key: Key) -> tuple[str | float, ...]:
-    """The key as it is bound: integers as text, blobs as hex, text and reals as they are."""
-    return tuple(str(p) if isinstance(p, int) else p.hex() if isinstance(p, bytes) else p for p in key)
+    """The key as it is bound: integers as text, blobs and raw texts as hex, text and reals as they are."""
+    return tuple(_travelling(part) for part in key)
+
+
+def _travelling(part: Part) -> str | float:
+    match part:
+        case int():
+            return str(part)
+        case bytes():
+            return part.hex()
+        case RawText():
+            return part.data.hex()
+        case _:
+            return part
+
+
+_MARK = "aa"
+"""Stands before a text whose bytes travel, and tells its encoding: the two letters look different in each."""
+
+_ENCODINGS = {_MARK.encode(encoding): encoding for encoding in ("utf-8", "utf-16-le", "utf-16-be")}
+
+
+def _text(data: bytes) -> str | RawText:
+    """A text by its bytes, behind `_MARK`."""
+    mark, encoding = next((m, e) for m, e in _ENCODINGS.items() if data.startswith(m))
+    try:
+        return data[len(mark) :].decode(encoding)
+    except UnicodeDecodeError:
+        return RawText(data[len(mark) :])
 
 
 def arrived(kind: Value, value: Value) -> Part:
@@ -142,8 +169,8 @@ def arrived(kind: Value, value: Value) -> Part:
             return int(value)
         case "real", float() | int():
             return float(value)
-        case "text", str() if "\ufffd" not in value:
-            return value
+        case "text", str():
+            return _text(bytes.fromhex(value))
         case "blob", str():
             return bytes.fromhex(value)
         case _:
@@ -157,13 +184,27 @@ def _placed(kind: str, parameter: str) -> str:
             return f"+{integer(parameter)}"
         case "blob":
             return f"unhex({parameter})"
+        case "raw":
+            return f"+{_raw_text(parameter)}"
         case _:
             return parameter
 
 
+def _raw_text(digits: str) -> str:
+    """SQL: a text by the hex of its bytes."""
+    return f"CAST(unhex({digits}) AS TEXT)"
+
+
 def travel(sql: str) -> str:
-    """SQL: a key part as it comes back, see `arrived`."""
-    return f"CASE typeof({sql}) WHEN 'integer' THEN CAST({sql} AS TEXT) WHEN 'blob' THEN hex({sql}) ELSE {sql} END"
+    """SQL: a key part as it comes back, see `arrived`. Text comes as its bytes, because it may be none that a driver can read."""
+    return (
+        f"CASE typeof({sql}) WHEN 'integer' THEN CAST({sql} AS TEXT) WHEN 'text' THEN {_hex_text(sql)} "
+        f"WHEN 'blob' THEN hex({sql}) ELSE {sql} END"
+    )
+
+
+def _hex_text(sql: str) -> str:
+    return f"hex({text(_MARK)} || {sql})"
 
 
 @dataclass(frozen=True)
@@ -246,7 +287,7 @@ class PageSQL:
             counts.append("coalesce(sum(children) FILTER (WHERE v IS 1), 0) AS children")
             names.append("children")
         if self.tenant is not None:
-            counts.append("json_group_array(DISTINCT CAST(CASE WHEN v IS 'malformed' THEN tenant END AS TEXT)) AS tenants")
+            counts.append(f"json_group_array(DISTINCT CASE WHEN v IS 'malformed' THEN {_hex_text('tenant')} END) AS tenants")
         if self.walk.ties and not shape.within:
             return self._whole_ages(page, counts, names)
         shown_tenants = ["tenants"] if self.tenant is not None else []
@@ -386,7 +427,7 @@ class PageSQL:
         shown += ["v", "CASE WHEN v IS 1 THEN g END"]
         if self.tenant is not None:
             inner.append(f"{column(self.table, self.tenant)} AS tenant")
-            shown.append("CASE WHEN v IS 'malformed' THEN CAST(tenant AS TEXT) END")
+            shown.append(f"CASE WHEN v IS 'malformed' THEN {_hex_text('tenant')} END")
         for i in range(len(self.archived)):
             shown += [f"CASE WHEN v IS 1 THEN typeof(c{i}) END", f"CASE WHEN v IS 1 THEN {travel(f'c{i}')} END"]
         page = f"SELECT {', '.join(inner)} FROM {self._source} WHERE {self._range(shape)} ORDER BY {order} LIMIT {rows:d}"
@@ -400,7 +441,7 @@ class PageSQL:
         found: list[Row] = []
         tenants: dict[str, None] = {}
         for row in rows:
-            values: tuple[Value, ...] = ()
+            values: tuple[Value | RawText, ...] = ()
             if row[verdict] == 1 and self.archived:
                 pairs = row[extra:]
                 values = tuple(None if pairs[i] == "null" else arrived(pairs[i], pairs[i + 1]) for i in range(0, len(pairs), 2))
@@ -409,12 +450,14 @@ class PageSQL:
                 Row(self._key(row[:keys]), self._key(row[keys:verdict]), row[verdict], None if guard is None else str(guard), values)
             )
             if self.tenant is not None and row[verdict + 2] is not None:
-                tenants[str(row[verdict + 2])] = None
+                tenants[_tenant_name(row[verdict + 2])] = None
         return found, tuple(tenants)
 
     def _guard(self, table: str) -> str:
-        """All columns that left the database as one text. `quote` writes every value exactly (sqlite.org/lang_corefunc.html#quote)."""
-        return _balanced([f"quote({column(table, c)})" for c in self.guard]) if self.guard else "''"
+        """All columns that left the database as one text of ASCII. `quote` writes every value exactly but text, which it cuts at a NUL
+        (sqlite.org/lang_corefunc.html#quote) and which may be none that can travel."""
+        columns = [column(table, c) for c in self.guard]
+        return _balanced([f"CASE typeof({c}) WHEN 'text' THEN 't' || hex({c}) ELSE quote({c}) END" for c in columns]) if columns else "''"
 
     def delete_rows(self, rows: Sequence[Row], cutoffs: tuple[Value, ...]) -> Statement:
         """Delete rows that were read before: each by its key, unless what was read has changed, and if the condition still holds."""
@@ -436,15 +479,24 @@ class PageSQL:
 
 def listed(path: str) -> str:
     """SQL: a key part out of an entry `j` of a JSON list, by its storage class."""
-    return (
-        f"CASE json_type(j.value, '{path}') WHEN 'object' THEN unhex(json_extract(j.value, '{path}.blob')) "
-        f"ELSE json_extract(j.value, '{path}') END"
-    )
+    return from_json(f"json_type(j.value, '{path}')", f"json_extract(j.value, '{path}')", "j.value", path)
+
+
+def from_json(kind: str, value: str, source: str, path: str) -> str:
+    """SQL: a key part (`portable`) at a path of a JSON document; `kind` and `value` are SQL that reads it there."""
+    raw = _raw_text(f"json_extract({source}, '{path}.text')")
+    return f"CASE {kind} WHEN 'object' THEN coalesce(unhex(json_extract({source}, '{path}.blob')), {raw}) ELSE {value} END"
 
 
 def portable(part: Part) -> object:
     """A key part as it stands in a JSON list."""
-    return {"blob": part.hex()} if isinstance(part, bytes) else part
+    match part:
+        case bytes():
+            return {"blob": part.hex()}
+        case RawText():
+            return {"text": part.data.hex()}
+        case _:
+            return part
 
 
 def _balanced(terms: list[str]) -> str:
@@ -457,12 +509,16 @@ def _balanced(terms: list[str]) -> str:
 
 def _tenant_names(value: Value) -> list[str]:
     names: dict[str, None] = {}
-    decoder, text, at = json.JSONDecoder(), str(value or "[]"), 0
-    while at < len(text):
-        found, at = decoder.raw_decode(text, at)
-        names |= dict.fromkeys(str(n) for n in found if n is not None)
+    decoder, lists, at = json.JSONDecoder(), str(value or "[]"), 0
+    while at < len(lists):
+        found, at = decoder.raw_decode(lists, at)
+        names |= dict.fromkeys(_tenant_name(n) for n in found if n is not None)
         at += 1
     return list(names)
+
+
+def _tenant_name(value: Value) -> str:
+    return str(_text(bytes.fromhex(str(value))))
 
 
 @dataclass(frozen=True, slots=True)

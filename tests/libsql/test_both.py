@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+import retention
 from retention.errors import Fenced, HostError
 from retention.hosts import open_async_host
 from retention.hosts.http import Options
@@ -236,3 +237,19 @@ def test_asynchronous_callers_share_a_loop(database, monkeypatch):
         return [r[1].rows[0][0] for r in results]
 
     assert sorted(asyncio.run(run()), key=len) == ["a" + "x" * n for n in range(1, 13)]
+
+
+@pytest.mark.parametrize("mode", ["range", "chunk"])
+def test_text_of_any_bytes_is_a_key_like_another(database: Any, mode: str) -> None:
+    """The servers cannot send such a text, or send another one; it travels as its bytes."""
+    old = "'2026-01-01 00:00:00'"
+    keys = ("ff", "c3", "c3a9", "610062", "efbfbd", "eda080")
+    database.setup("CREATE TABLE odd (id TEXT PRIMARY KEY, at TEXT) WITHOUT ROWID")
+    database.setup(*(f"INSERT INTO odd VALUES (CAST(x'{key}' AS TEXT), {old})" for key in keys))
+    database.setup("INSERT INTO odd VALUES (CAST(x'fe' AS TEXT), CAST(x'ff' AS TEXT)), ('z', CAST(x'323032' AS TEXT))")
+    rule = {"table": "odd", "keep": "30d", "age": {"column": "at", "format": "utc_text"}, "mode": mode, "page_rows": 3}
+    with database.host() as host:
+        done = retention.run(host, {"version": 1, "rules": [rule]}, now="2026-09-09T14:00:00Z", until_done=True)
+        left = host.execute(batch("SELECT hex(id) FROM odd ORDER BY id"))[0].rows
+    assert (done.outcome, done.deleted, done.rules[0].unreadable) == ("done", len(keys), 2), done.warnings
+    assert [row[0] for row in left] == ["7A", "FE"]
