@@ -19,10 +19,12 @@ from retention.hosts.sqlite import SQLite
 from retention.ledger.sweep_works import compile_further
 from retention.plan.gate import outline, samples
 from retention.plan.model import FurtherPlan, RulePlan
-from retention.plan.planner import make_plan
+from retention.plan.planner import FEW_TENANTS, make_plan
+from retention.plan.rules import compile_rule
 from retention.policy.load import parse
 from retention.policy.models import Mode, Policy
 from retention.presets import preset, presets
+from retention.schema.reader import read
 from retention.statements.pages import Range
 from retention.steps import Batch, Statement
 
@@ -55,15 +57,26 @@ def _preset(name: str, capabilities: Capabilities | None) -> dict[str, str]:
     policy = _enabled(parse(chosen.policy, name))
     texts: dict[str, str] = {}
     with SQLite(con) as host:
+        able = capabilities or host.capabilities
         for mode in ("range", "chunk"):
             rules = tuple(r.model_copy(update={"mode": Mode(kind=mode)}) for r in policy.rules)
-            engine = make_plan(policy.model_copy(update={"rules": rules}), capabilities or host.capabilities, NOW_MS)
-            for rule in _drive(engine, host).rules:
+            in_mode = policy.model_copy(update={"rules": rules})
+            for rule in _drive(make_plan(in_mode, able, NOW_MS), host).rules:
                 texts[rule.name] = texts.get(rule.name, "") + _rule(rule, mode, host)
-        engine = make_plan(policy, capabilities or host.capabilities, NOW_MS, compile_further=compile_further)
+            for rule in _with_few_tenants(in_mode, able, host):
+                texts[rule.name] += _rule(rule, f"{mode}, at most {FEW_TENANTS:,} tenants", host)
+        engine = make_plan(policy, able, NOW_MS, compile_further=compile_further)
         for one in _drive(engine, host).further:
             texts[f"{one.section.removesuffix('s')}-{one.name}"] = _further(one, host)
     return texts
+
+
+def _with_few_tenants(policy: Policy, able: Capabilities, host: SQLite) -> list[RulePlan]:
+    """The rules as they are planned where there are tenants, of which the tables here hold none."""
+    if able.remote:
+        return []
+    schema = _drive(read(able), host)
+    return [compile_rule(rule, policy, schema, able, tenants=1) for rule in policy.rules if rule.tenant is not None]
 
 
 def _further(one: FurtherPlan, host: SQLite) -> str:

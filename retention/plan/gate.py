@@ -12,7 +12,7 @@ from collections.abc import Generator, Sequence
 from ..capabilities import Capabilities
 from ..errors import HostError, Refused
 from ..statements.ages import DAY_MS, MAX_MS
-from ..statements.condition import Cutoff
+from ..statements.condition import KEEPS, Cutoff
 from ..statements.pages import Key, Range
 from ..statements.quoting import column, name
 from ..steps import Batch, Result, Statement, Step, Value
@@ -29,6 +29,7 @@ _AHEAD_MS = 3_652 * DAY_MS  # 10 years
 
 _VISIT = re.compile(r"^(SCAN|SEARCH) (\S+)(?: EXISTS)?( .*)?$")
 _OURS = re.compile(r"^SCAN (\(subquery-\d+\)|groups\b|\(join-\d+\)|CONSTANT ROW|j VIRTUAL TABLE|\d+ CONSTANT ROWS?)")
+_KEEPS = re.compile(rf"^SEARCH {KEEPS} USING AUTOMATIC (PARTIAL )?(COVERING )?INDEX \(tenant=\?\)$")
 _SORT = re.compile(r"^USE TEMP B-TREE FOR (?!json_group_array|count|group_concat|GROUP BY)")
 
 
@@ -83,7 +84,7 @@ def explain(
             raise
         if "foreign key mismatch" in str(error):
             raise Refused(
-                f"{where}: {error}; mend the parent's key, or write foreign_keys = \"off\" to delete without looking at children.", "schema"
+                f'{where}: {error}; mend the parent\'s key, or write foreign_keys = "off" to delete without looking at children.', "schema"
             ) from error
         if error.kind == "limit":
             raise Refused(f"{where}: its statement does not fit {host.name}: {error}; make `only` shorter.", "schema") from error
@@ -141,7 +142,7 @@ def judge(lines: Sequence[str], rule: RulePlan, label: str, where: str, aliases:
                 f"add an index that serves the look-up, or write `only` without it.",
                 "guard",
             )
-        if once is None and (_SORT.match(node) or "AUTOMATIC" in node):
+        if once is None and (_SORT.match(node) or ("AUTOMATIC" in node and not _KEEPS.match(node))):
             raise Refused(f"{where}: its {label} would sort or index rows each time ({node}); add an index that serves the order.", "guard")
 
 

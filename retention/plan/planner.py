@@ -8,22 +8,28 @@ from dataclasses import replace
 
 from ..capabilities import Capabilities
 from ..errors import PolicyError, Refused
-from ..policy.models import Policy
+from ..policy.models import Policy, Rule
 from ..schema.model import Schema
 from ..schema.reader import read
 from ..statements.ages import MAX_MS
+from ..statements.quoting import name
 from ..steps import Batch, Result, Statement, Step
 from .gate import explain, plausibility, samples
 from .model import FurtherPlan, Plan, RulePlan
+from .names import found_table
 from .rules import compile_rule
 
-__all__ = ["Compile", "check_clock", "make_plan"]
+__all__ = ["FEW_TENANTS", "Compile", "check_clock", "make_plan"]
 
 Compile = Callable[[Policy, Schema, Capabilities], tuple[Sequence[RulePlan], Sequence[FurtherPlan]]]
 """Compiles what a policy holds beside its rules: further rules that it implies, and what takes turns with them."""
 
 CLOCK_SKEW_MS = 60_000
 """A remote clock further from ours than this stops the run: one of the two would delete early (design, section 4, "Gate")."""
+
+FEW_TENANTS = 1_000
+"""Up to so many, each statement works out all tenants' cutoffs first (0.4 µs each, and 0.17 µs for each row that looks one up) instead of
+reading a tenant for each row (0.56 µs). At 1,000 that costs a page without old rows nothing, and any other at most 0.4 ms."""
 
 
 def check_clock(now_ms: int) -> None:
@@ -64,11 +70,14 @@ def make_plan(
     schema_given = schema
     if schema is None:
         schema = yield from read(host)
-    compiled = [compile_rule(rule, policy, schema, host) for rule in policy.rules if rule.enabled]
+    enabled = [rule for rule in policy.rules if rule.enabled]
+    counted = _tenants_statement(enabled, policy, schema, host)
+    tenants = None if counted is None else (yield from _tenants(counted))
+    compiled = [compile_rule(rule, policy, schema, host, tenants=tenants) for rule in enabled]
     implied, further = compile_further(policy, schema, host) if compile_further else ((), ())
     compiled += implied
     plausible = {rule.name: False for rule in implied} | {rule.name: rule.plausible for rule in policy.rules}
-    before = sent + (schema_given is None) + (host.remote and clock_ms is not None)
+    before = sent + (schema_given is None) + (host.remote and clock_ms is not None) + (counted is not None)
     planned = before + sum(_planning_cost(rule, plausible[rule.name], now_ms) for rule in compiled)
     planned += sum(len(one.samples(now_ms)) for one in further)
     plan = Plan(host, schema.fingerprint, tuple(compiled), planned, further=tuple(further))
@@ -98,6 +107,23 @@ def make_plan(
 
 def _planning_cost(rule: RulePlan, plausible: bool, now_ms: int) -> int:
     return 0 if rule.never else len(samples(rule, now_ms)) + (plausible and rule.shape.age is not None)
+
+
+def _tenants_statement(rules: Sequence[Rule], policy: Policy, schema: Schema, host: Capabilities) -> Statement | None:
+    """Counts tenants, no further than it matters; None where no rule asks for them, or where rows read are paid for."""
+    if host.remote or policy.tenants is None or all(rule.tenant is None for rule in rules):
+        return None
+    tenants = found_table(schema, policy.tenants.table, "[tenants]")
+    counted = f"SELECT count(*) FROM (SELECT 1 FROM {name(tenants.name)} LIMIT {FEW_TENANTS + 1})"
+    return Statement(f"{counted} WHERE (SELECT automatic_index FROM pragma_automatic_index)")
+
+
+def _tenants(statement: Statement) -> Generator[Step, list[Result] | None, int | None]:
+    """How many there are, None where they are too many to be read at once, or none that could be."""
+    results = yield Batch((statement,))
+    assert results is not None
+    count = int(results[0].rows[0][0] or 0)  # type: ignore[arg-type]
+    return count if 0 < count <= FEW_TENANTS else None
 
 
 def _compare_clocks(clock_ms: int, host: Capabilities) -> Generator[Step, list[Result] | None, None]:

@@ -34,8 +34,11 @@ FILE_TARGET, REMOTE_TARGET = 0.025, 0.2
 """Aims for one write, s: design, section 4, "Page size"."""
 
 
-def compile_rule(rule: Rule, policy: Policy, schema: Schema, host: Capabilities) -> RulePlan:
+def compile_rule(rule: Rule, policy: Policy, schema: Schema, host: Capabilities, *, tenants: int | None = None) -> RulePlan:
     """The plan of one rule, without what only the database can say.
+
+    Args:
+        tenants: how many there are, where a statement may as well read all of them; else None.
 
     Raises:
         PolicyError: a name that is not there.
@@ -64,7 +67,14 @@ def compile_rule(rule: Rule, policy: Policy, schema: Schema, host: Capabilities)
     if below is not None:
         reads |= {back.table for _, node in nodes(below) for back in node.backs}
     only, named = _only(rule, schema, table, where, reads)
-    tenant = _tenant(rule, policy, schema, table, where)
+    chunked = rule.mode.kind == "chunk"
+    default = policy.limits.page_rows
+    if chunked or below is not None:
+        default = CHUNK_PAGE_ROWS if rule.mode.chunk is None else rule.mode.chunk * CHUNKS
+    max_keys = min(rule.page_rows or default, policy.limits.page_rows)
+    # No more tenants than rows: a statement's cost stays in proportion to its page. A drained family's statements are many and small.
+    few = tenants is not None and tenants <= max_keys and below is None
+    tenant = _tenant(rule, policy, schema, table, where, few=few)
     holds = _holds(policy, schema, table, family, below, where, reads)
     newest = _newest(rule, table, where, reads)
     if tenant is not None:
@@ -79,7 +89,6 @@ def compile_rule(rule: Rule, policy: Policy, schema: Schema, host: Capabilities)
         newest=newest,
         references=family.references,
     )
-    chunked = rule.mode.kind == "chunk"
     guarded = tuple(c.name for c in table.columns) if rule.archive is not None else _guarded(table, age, tenant, named)
     condition = compile_condition(shape)
     drain = None if below is None else DrainSQL(below, condition)
@@ -95,10 +104,6 @@ def compile_rule(rule: Rule, policy: Policy, schema: Schema, host: Capabilities)
     )
     max_changes = policy.limits.rows_changed if host.transactions and family.cascades else None
     looks_ahead = host.remote and not chunked and drain is None
-    default = policy.limits.page_rows
-    if chunked or drain is not None:
-        default = CHUNK_PAGE_ROWS if rule.mode.chunk is None else rule.mode.chunk * CHUNKS
-    max_keys = min(rule.page_rows or default, policy.limits.page_rows)
     chunk = min(rule.mode.chunk or max_keys, policy.limits.rows_changed) if chunked else None
     return RulePlan(
         name=rule.name,
@@ -150,11 +155,12 @@ def _only(rule: Rule, schema: Schema, table: Table, where: str, reads: set[str])
     return condition.text, names.columns
 
 
-def _tenant(rule: Rule, policy: Policy, schema: Schema, table: Table, where: str) -> TenantKeep | None:
+def _tenant(rule: Rule, policy: Policy, schema: Schema, table: Table, where: str, *, few: bool) -> TenantKeep | None:
     if rule.tenant is None or policy.tenants is None:
         return None
     tenants = found_table(schema, policy.tenants.table, "[tenants]")
-    key = found_column(tenants, policy.tenants.key, "[tenants]", "key").name
+    tenant_key = found_column(tenants, policy.tenants.key, "[tenants]", "key")
+    key = tenant_key.name
     if not _unique(tenants, key):
         raise PolicyError(
             f"[tenants]: {key!r} is not unique in {tenants.name!r}, so a row could have two keeps; "
@@ -164,14 +170,17 @@ def _tenant(rule: Rule, policy: Policy, schema: Schema, table: Table, where: str
     def named(column: str | None, what: str) -> str | None:
         return None if column is None else found_column(tenants, column, "[tenants]" if what == "settings" else where, what).name
 
+    own = found_column(table, rule.tenant.column, where, "tenant column")
     return TenantKeep(
-        column=found_column(table, rule.tenant.column, where, "tenant column").name,
+        column=own.name,
         table=tenants.name,
         key=key,
         settings=None if rule.tenant.setting is None else named(policy.tenants.settings, "settings"),
         setting=rule.tenant.setting,
         days=named(rule.tenant.days, "days column"),
         shortest_ms=policy.tenants.shortest or 0,
+        # SQLite indexes the common table only where the two compare without converting either (sqlite.org/optoverview.html, section 12).
+        at_once=few and own.affinity == tenant_key.affinity,
     )
 
 

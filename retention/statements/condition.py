@@ -11,16 +11,33 @@ cheap to dear: the age against the newest possible cutoff, `only`, the tenant's 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
 from .ages import AgeFormat, Bound, raw
 from .quoting import column, integer, name, text, whether
 
-__all__ = ["NEWER", "REASONS", "Age", "Condition", "Cutoff", "Hold", "Newest", "Reference", "Shape", "TenantKeep", "compile_condition"]
+__all__ = [
+    "KEEPS",
+    "NEWER",
+    "REASONS",
+    "Age",
+    "Condition",
+    "Cutoff",
+    "Hold",
+    "Newest",
+    "Reference",
+    "Shape",
+    "TenantKeep",
+    "compile_condition",
+]
 
 REASONS = ("undated", "unreadable", "malformed", "held", "referenced")
 """The words, in the order in which boundaries count them."""
+
+KEEPS = "retention_keeps"
+"""The common table of tenants' cutoffs."""
 
 NEWER = "retention_newer"
 """The alias under which keep_newest looks at other rows of the rule's table."""
@@ -51,6 +68,7 @@ class TenantKeep:
         column: the rule table's column that names the tenant.
         table, key: the tenants' table and its unique key.
         shortest_ms: a shorter keep is raised to it.
+        at_once: each statement works out all tenants' cutoffs first, and does not read the tenant's row for each row of the table.
     """
 
     column: str
@@ -60,6 +78,7 @@ class TenantKeep:
     setting: str | None = None
     days: str | None = None
     shortest_ms: int = 0
+    at_once: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,12 +155,14 @@ class Condition:
     cutoffs: what to bind to them first.
     reasons: the words that it may say.
     extra: parameters behind the cutoffs, for whoever runs the statements to bind.
+    given: the common table that the expression reads, to stand behind the WITH of a statement, or nothing.
     """
 
     sql: str
     cutoffs: tuple[Cutoff, ...] = ()
     reasons: tuple[Literal["undated", "unreadable", "malformed", "held", "referenced"] | str, ...] = field(default=())
     extra: int = 0
+    given: str = ""
 
     @property
     def parameters(self) -> int:
@@ -176,15 +197,18 @@ def compile_condition(shape: Shape) -> Condition:
     age = shape.age
     value = age.value(shape.table)
     newest = bind(shortest, age.format, age.epoch_ms)
+    given = ""
     if shape.tenant is not None:
         own = "0" if shape.keep_ms is None else f"{value} < {bind(shape.keep_ms, age.format, age.epoch_ms)}"
-        tenant = _tenant_verdict(shape.table, shape.tenant, age, value, bind(0, None))
+        now = bind(0, None)
+        tenant = _tenant_verdict(shape.table, shape.tenant, age, value, now)
+        given = _keeps(shape.tenant, age, now) if shape.tenant.at_once else ""
         reasons.insert(0, "malformed")
         tail = f"CASE coalesce({tenant}, {own}) WHEN 0 THEN 0 WHEN 1 THEN {tail} ELSE 'malformed' END"
     reasons[:0] = ["undated", "unreadable"]
     undated = f"CASE WHEN {age.raw(shape.table)} IS NULL THEN 'undated' ELSE 'unreadable' END"
     sql = f"CASE {value} < {newest} WHEN 0 THEN NULL WHEN 1 THEN {_selected(shape.only, tail)} ELSE {_selected(shape.only, undated)} END"
-    return Condition(sql, tuple(cutoffs), tuple(reasons))
+    return Condition(sql, tuple(cutoffs), tuple(reasons), given=given)
 
 
 def _selected(only: str | None, then: str) -> str:
@@ -251,29 +275,53 @@ def _newer_rows(shape: Shape) -> str:
 
 def _tenant_verdict(table: str, tenant: TenantKeep, age: Age, value: str, now: str) -> str:
     """1 or 0 by the tenant's keep, NULL where the rule's own keep decides, 'malformed'."""
+    here = column(table, tenant.column)
+    if tenant.at_once:
+        # `+` takes away the affinity that a column of a common table may have been given.
+        verdict = f"CASE typeof(cut) WHEN 'null' THEN NULL WHEN 'blob' THEN 'malformed' ELSE {value} < +cut END"
+        return f"(SELECT {verdict} FROM {name(KEEPS)} WHERE {column(KEEPS, 'tenant')} = {here})"
 
-    def expired(days: str) -> str:
+    def expired(cutoff: str, beyond: str) -> str:
+        return f"CASE WHEN {beyond} THEN 0 ELSE {value} < {cutoff} END"
+
+    verdict = _of_tenant(tenant, age, now, expired, never="0", malformed="'malformed'")
+    return f"(SELECT {verdict} FROM {name(tenant.table)} WHERE {column(tenant.table, tenant.key)} = {here})"
+
+
+def _keeps(tenant: TenantKeep, age: Age, now: str) -> str:
+    """The common table of all tenants' cutoffs: NULL where the rule's own keep decides, a blob where the document is malformed."""
+    never = "''" if age.format.order == "text" else "-9e999"
+
+    def stored(cutoff: str, beyond: str) -> str:
+        return f"CASE WHEN {beyond} THEN {never} ELSE {cutoff} END"
+
+    cut = _of_tenant(tenant, age, now, stored, never=never, malformed="x''")
+    key = column(tenant.table, tenant.key)
+    return f"{name(KEEPS)} AS MATERIALIZED (SELECT {key} AS tenant, {cut} AS cut FROM {name(tenant.table)})"
+
+
+def _of_tenant(tenant: TenantKeep, age: Age, now: str, then: Callable[[str, str], str], *, never: str, malformed: str) -> str:
+    """SQL over a tenant's row: NULL where it sets no keep, or `then(cutoff, whether that lies before 1970 and so keeps for ever)`."""
+
+    def kept(days: str) -> str:
         if tenant.shortest_ms:
             days = f"max({days}, {tenant.shortest_ms / 86_400_000!r})"
         span = f"{days} * 86400000.0"
-        cutoff = age.format.from_ms(f"CAST({now} - {span} AS INTEGER)", age.epoch_ms)
-        # A keep that reaches back beyond 1970 keeps for ever.
-        return f"CASE WHEN {span} >= {now} THEN 0 ELSE {value} < {cutoff} END"
+        return then(age.format.from_ms(f"CAST({now} - {span} AS INTEGER)", age.epoch_ms), f"{span} >= {now}")
 
-    source = f"FROM {name(tenant.table)} WHERE {column(tenant.table, tenant.key)} = {column(table, tenant.column)}"
     if tenant.days is not None:
         days = column(tenant.table, tenant.days)
         number = f"typeof({days}) IN ('integer', 'real') AND {days} > 0"
-        return f"(SELECT CASE WHEN {days} IS NULL THEN NULL WHEN {number} THEN {expired(days)} ELSE 0 END {source})"
+        return f"CASE WHEN {days} IS NULL THEN NULL WHEN {number} THEN {kept(days)} ELSE {never} END"
     assert tenant.settings is not None
     assert tenant.setting is not None
     document = column(tenant.table, tenant.settings)
     setting = (
         f"(SELECT CASE count(*) WHEN 0 THEN NULL WHEN 1 THEN CASE WHEN min(j.type) IN ('integer', 'real') AND min(j.value) > 0 "
-        f"THEN {expired('min(j.value)')} ELSE 0 END ELSE 'malformed' END "
+        f"THEN {kept('min(j.value)')} ELSE {never} END ELSE {malformed} END "
         f"FROM json_each({document}) AS j WHERE j.key = {text(tenant.setting)})"
     )
     return (
-        f"(SELECT CASE WHEN {document} IS NULL OR {document} = '' THEN NULL WHEN NOT json_valid({document}) THEN 'malformed' "
-        f"ELSE CASE json_type({document}) WHEN 'null' THEN NULL WHEN 'object' THEN {setting} ELSE 'malformed' END END {source})"
+        f"CASE WHEN {document} IS NULL OR {document} = '' THEN NULL WHEN NOT json_valid({document}) THEN {malformed} "
+        f"ELSE CASE json_type({document}) WHEN 'null' THEN NULL WHEN 'object' THEN {setting} ELSE {malformed} END END"
     )

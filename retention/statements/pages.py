@@ -231,6 +231,11 @@ class PageSQL:
     archived: tuple[str, ...] = ()
     identity: tuple[str, ...] = ()
 
+    def _given(self, *tables: str) -> str:
+        """The common tables before a statement."""
+        tables = tuple(table for table in (self.condition.given, *tables) if table)
+        return f"WITH {', '.join(tables)} " if tables else ""
+
     @property
     def _source(self) -> str:
         return f"{name(self.table)} {self.walk.hint}".rstrip()
@@ -296,12 +301,12 @@ class PageSQL:
             edge = f"SELECT {nth} FROM {source} OFFSET {rows - 1:d}".replace(f"LIMIT {rows:d} OFFSET", "LIMIT 1 OFFSET")
             last = ", ".join(f"typeof({k}), {travel(k)}" for k in keys)
             return (
-                f"SELECT {', '.join([*names, last, *shown_tenants])} FROM (SELECT {', '.join(counts)} FROM ({page})) "
+                f"{self._given()}SELECT {', '.join([*names, last, *shown_tenants])} FROM (SELECT {', '.join(counts)} FROM ({page})) "
                 f"LEFT JOIN ({edge}) ON 1"
             )
         counts += ["max(k0) AS last", "min(k0) FILTER (WHERE v IS 1) AS a", "max(k0) FILTER (WHERE v IS 1) AS b"]
         edges = ", ".join(f"typeof({e}), {travel(e)}" for e in ("last", "a", "b"))
-        return f"SELECT {', '.join([*names, edges, *shown_tenants])} FROM (SELECT {', '.join(counts)} FROM ({page}))"
+        return f"{self._given()}SELECT {', '.join([*names, edges, *shown_tenants])} FROM (SELECT {', '.join(counts)} FROM ({page}))"
 
     def _whole_ages(self, page: str, counts: list[str], names: list[str]) -> str:
         """Counts of the whole page and, beside each, of its last age alone; and the last age but one."""
@@ -309,8 +314,9 @@ class PageSQL:
         sums = ", ".join(f"sum({n}) AS {n}, {n} AS last_{n}" for n in names)
         tenants = ", group_concat(tenants, ' ') AS tenants" if self.tenant is not None else ""
         shown = ", ".join(f"{n}, last_{n}" for n in names)
+        given = self._given(f"groups AS MATERIALIZED ({groups})")
         return (
-            f"WITH groups AS MATERIALIZED ({groups}) SELECT {shown}, typeof(last), {travel('last')}, typeof(upto), {travel('upto')}"
+            f"{given}SELECT {shown}, typeof(last), {travel('last')}, typeof(upto), {travel('upto')}"
             f"{', tenants' if tenants else ''} FROM (SELECT max(k0) AS last, {sums}, "
             f"(SELECT max(k0) FROM groups WHERE k0 < (SELECT max(k0) FROM groups)) AS upto{tenants} FROM groups)"
         )
@@ -372,7 +378,8 @@ class PageSQL:
         parts = ", ".join([*(f"typeof({k}), {travel(k)}" for k in keys), *shown])
         where = f"{self._range(_signature(page))} AND ({self.condition.sql}) IS 1"
         order = ", ".join(column(self.table, c) for c in columns)
-        return Statement(f"SELECT {parts} FROM {self._source} WHERE {where} ORDER BY {order} LIMIT {rows:d}", cutoffs + _values(page))
+        sql = f"{self._given()}SELECT {parts} FROM {self._source} WHERE {where} ORDER BY {order} LIMIT {rows:d}"
+        return Statement(sql, cutoffs + _values(page))
 
     def read_due(self, rows: Sequence[tuple[Value, ...]]) -> list[Due]:
         """What `due` returned."""
@@ -387,7 +394,7 @@ class PageSQL:
 
     @lru_cache(maxsize=256)  # noqa: B019
     def _delete(self, shape: _Shape) -> str:
-        return f"DELETE FROM {self._source} WHERE {self._range(shape)} AND ({self.condition.sql}) IS 1"
+        return f"{self._given()}DELETE FROM {self._source} WHERE {self._range(shape)} AND ({self.condition.sql}) IS 1"
 
     def _range(self, shape: _Shape) -> str:
         """The range as SQL, its parameters numbered behind the condition's."""
@@ -431,7 +438,7 @@ class PageSQL:
         for i in range(len(self.archived)):
             shown += [f"CASE WHEN v IS 1 THEN typeof(c{i}) END", f"CASE WHEN v IS 1 THEN {travel(f'c{i}')} END"]
         page = f"SELECT {', '.join(inner)} FROM {self._source} WHERE {self._range(shape)} ORDER BY {order} LIMIT {rows:d}"
-        return f"SELECT {', '.join(shown)} FROM ({page})"
+        return f"{self._given()}SELECT {', '.join(shown)} FROM ({page})"
 
     def read_rows(self, rows: Sequence[tuple[Value, ...]]) -> tuple[list[Row], tuple[str, ...]]:
         """The page's rows, and the tenants whose documents are malformed."""
@@ -470,7 +477,7 @@ class PageSQL:
         source = f"json_each(?{number}) AS j CROSS JOIN {name(self.table)} AS q{hint} ON {match}"
         guard = f"{self._guard('q')} IS json_extract(j.value, '$[{len(keys)}]')"
         sql = (
-            f"DELETE FROM {name(self.table)}{hint} WHERE {self._keys(keys)} IN (SELECT {shown} FROM {source} WHERE {guard}) "
+            f"{self._given()}DELETE FROM {name(self.table)}{hint} WHERE {self._keys(keys)} IN (SELECT {shown} FROM {source} WHERE {guard}) "
             f"AND ({self.condition.sql}) IS 1"
         )
         entries = [[*(portable(p) for p in r.identity), r.guard] for r in rows]

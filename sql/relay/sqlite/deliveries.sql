@@ -46,6 +46,66 @@ DELETE FROM "deliveries" NOT INDEXED WHERE "deliveries"."rowid" >= +CAST(?4 AS I
 --     CORRELATED SCALAR SUBQUERY 1
 --       SCAN j VIRTUAL TABLE INDEX 1:
 
+-- rule deliveries, table deliveries, range, at most 1,000 tenants mode, walk rowid: no whole index in time order is led by the age
+
+-- high-water, 0 bound
+SELECT typeof("deliveries"."rowid"), CASE typeof("deliveries"."rowid") WHEN 'integer' THEN CAST("deliveries"."rowid" AS TEXT) WHEN 'blob' THEN hex("deliveries"."rowid") ELSE "deliveries"."rowid" END FROM "deliveries" NOT INDEXED ORDER BY "deliveries"."rowid" DESC LIMIT 1;
+--   SCAN deliveries
+
+-- boundary, 5 bound
+WITH "retention_keeps" AS MATERIALIZED (SELECT "workspaces"."id" AS tenant, CASE WHEN "workspaces"."retention" IS NULL OR "workspaces"."retention" = '' THEN NULL WHEN NOT json_valid("workspaces"."retention") THEN x'' ELSE CASE json_type("workspaces"."retention") WHEN 'null' THEN NULL WHEN 'object' THEN (SELECT CASE count(*) WHEN 0 THEN NULL WHEN 1 THEN CASE WHEN min(j.type) IN ('integer', 'real') AND min(j.value) > 0 THEN CASE WHEN max(min(j.value), 0.041666666666666664) * 86400000.0 >= CAST(?3 AS INTEGER) THEN -9e999 ELSE (CAST(CAST(?3 AS INTEGER) - max(min(j.value), 0.041666666666666664) * 86400000.0 AS INTEGER)) / 1000 END ELSE -9e999 END ELSE x'' END FROM json_each("workspaces"."retention") AS j WHERE j.key = 'delivery_ttl_days') ELSE x'' END END AS cut FROM "workspaces") SELECT n, gone, old, undated, unreadable, malformed, typeof(last), CASE typeof(last) WHEN 'integer' THEN CAST(last AS TEXT) WHEN 'blob' THEN hex(last) ELSE last END, typeof(a), CASE typeof(a) WHEN 'integer' THEN CAST(a AS TEXT) WHEN 'blob' THEN hex(a) ELSE a END, typeof(b), CASE typeof(b) WHEN 'integer' THEN CAST(b AS TEXT) WHEN 'blob' THEN hex(b) ELSE b END, tenants FROM (SELECT count(*) AS n, count(*) FILTER (WHERE v IS 1) AS gone, count(v) AS old, count(*) FILTER (WHERE v IS 'undated') AS undated, count(*) FILTER (WHERE v IS 'unreadable') AS unreadable, count(*) FILTER (WHERE v IS 'malformed') AS malformed, json_group_array(DISTINCT CAST(CASE WHEN v IS 'malformed' THEN tenant END AS TEXT)) AS tenants, max(k0) AS last, min(k0) FILTER (WHERE v IS 1) AS a, max(k0) FILTER (WHERE v IS 1) AS b FROM (SELECT "deliveries"."rowid" AS k0, CASE CASE WHEN typeof("deliveries"."created_at") IN ('integer', 'real') THEN "deliveries"."created_at" END < CAST(?1 AS INTEGER) WHEN 0 THEN NULL WHEN 1 THEN CASE WHEN (status IN ('acked', 'failed', 'dead_lettered')) THEN CASE coalesce((SELECT CASE typeof(cut) WHEN 'null' THEN NULL WHEN 'blob' THEN 'malformed' ELSE CASE WHEN typeof("deliveries"."created_at") IN ('integer', 'real') THEN "deliveries"."created_at" END < +cut END FROM "retention_keeps" WHERE "retention_keeps"."tenant" = "deliveries"."workspace_id"), CASE WHEN typeof("deliveries"."created_at") IN ('integer', 'real') THEN "deliveries"."created_at" END < CAST(?2 AS INTEGER)) WHEN 0 THEN 0 WHEN 1 THEN 1 ELSE 'malformed' END ELSE 0 END ELSE CASE WHEN (status IN ('acked', 'failed', 'dead_lettered')) THEN CASE WHEN "deliveries"."created_at" IS NULL THEN 'undated' ELSE 'unreadable' END ELSE 0 END END AS v, "deliveries"."workspace_id" AS tenant FROM "deliveries" NOT INDEXED WHERE "deliveries"."rowid" > +CAST(?4 AS INTEGER) AND "deliveries"."rowid" <= +CAST(?5 AS INTEGER) ORDER BY "deliveries"."rowid" LIMIT 50000));
+--   CO-ROUTINE (subquery-5)
+--     CO-ROUTINE (subquery-4)
+--       SEARCH deliveries USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)
+--       CORRELATED SCALAR SUBQUERY 3
+--         MATERIALIZE retention_keeps
+--           SCAN workspaces
+--           CORRELATED SCALAR SUBQUERY 1
+--             SCAN j VIRTUAL TABLE INDEX 1:
+--         BLOOM FILTER ON retention_keeps (tenant=?)
+--         SEARCH retention_keeps USING AUTOMATIC COVERING INDEX (tenant=?)
+--     USE TEMP B-TREE FOR json_group_array(DISTINCT)
+--     SCAN (subquery-4)
+--   SCAN (subquery-5)
+
+-- delete, 5 bound
+WITH "retention_keeps" AS MATERIALIZED (SELECT "workspaces"."id" AS tenant, CASE WHEN "workspaces"."retention" IS NULL OR "workspaces"."retention" = '' THEN NULL WHEN NOT json_valid("workspaces"."retention") THEN x'' ELSE CASE json_type("workspaces"."retention") WHEN 'null' THEN NULL WHEN 'object' THEN (SELECT CASE count(*) WHEN 0 THEN NULL WHEN 1 THEN CASE WHEN min(j.type) IN ('integer', 'real') AND min(j.value) > 0 THEN CASE WHEN max(min(j.value), 0.041666666666666664) * 86400000.0 >= CAST(?3 AS INTEGER) THEN -9e999 ELSE (CAST(CAST(?3 AS INTEGER) - max(min(j.value), 0.041666666666666664) * 86400000.0 AS INTEGER)) / 1000 END ELSE -9e999 END ELSE x'' END FROM json_each("workspaces"."retention") AS j WHERE j.key = 'delivery_ttl_days') ELSE x'' END END AS cut FROM "workspaces") DELETE FROM "deliveries" NOT INDEXED WHERE "deliveries"."rowid" > +CAST(?4 AS INTEGER) AND "deliveries"."rowid" <= +CAST(?5 AS INTEGER) AND (CASE CASE WHEN typeof("deliveries"."created_at") IN ('integer', 'real') THEN "deliveries"."created_at" END < CAST(?1 AS INTEGER) WHEN 0 THEN NULL WHEN 1 THEN CASE WHEN (status IN ('acked', 'failed', 'dead_lettered')) THEN CASE coalesce((SELECT CASE typeof(cut) WHEN 'null' THEN NULL WHEN 'blob' THEN 'malformed' ELSE CASE WHEN typeof("deliveries"."created_at") IN ('integer', 'real') THEN "deliveries"."created_at" END < +cut END FROM "retention_keeps" WHERE "retention_keeps"."tenant" = "deliveries"."workspace_id"), CASE WHEN typeof("deliveries"."created_at") IN ('integer', 'real') THEN "deliveries"."created_at" END < CAST(?2 AS INTEGER)) WHEN 0 THEN 0 WHEN 1 THEN 1 ELSE 'malformed' END ELSE 0 END ELSE CASE WHEN (status IN ('acked', 'failed', 'dead_lettered')) THEN CASE WHEN "deliveries"."created_at" IS NULL THEN 'undated' ELSE 'unreadable' END ELSE 0 END END) IS 1;
+--   SEARCH deliveries USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)
+--   CORRELATED SCALAR SUBQUERY 3
+--     MATERIALIZE retention_keeps
+--       SCAN workspaces
+--       CORRELATED SCALAR SUBQUERY 1
+--         SCAN j VIRTUAL TABLE INDEX 1:
+--     BLOOM FILTER ON retention_keeps (tenant=?)
+--     SEARCH retention_keeps USING AUTOMATIC COVERING INDEX (tenant=?)
+
+-- first boundary, 4 bound
+WITH "retention_keeps" AS MATERIALIZED (SELECT "workspaces"."id" AS tenant, CASE WHEN "workspaces"."retention" IS NULL OR "workspaces"."retention" = '' THEN NULL WHEN NOT json_valid("workspaces"."retention") THEN x'' ELSE CASE json_type("workspaces"."retention") WHEN 'null' THEN NULL WHEN 'object' THEN (SELECT CASE count(*) WHEN 0 THEN NULL WHEN 1 THEN CASE WHEN min(j.type) IN ('integer', 'real') AND min(j.value) > 0 THEN CASE WHEN max(min(j.value), 0.041666666666666664) * 86400000.0 >= CAST(?3 AS INTEGER) THEN -9e999 ELSE (CAST(CAST(?3 AS INTEGER) - max(min(j.value), 0.041666666666666664) * 86400000.0 AS INTEGER)) / 1000 END ELSE -9e999 END ELSE x'' END FROM json_each("workspaces"."retention") AS j WHERE j.key = 'delivery_ttl_days') ELSE x'' END END AS cut FROM "workspaces") SELECT n, gone, old, undated, unreadable, malformed, typeof(last), CASE typeof(last) WHEN 'integer' THEN CAST(last AS TEXT) WHEN 'blob' THEN hex(last) ELSE last END, typeof(a), CASE typeof(a) WHEN 'integer' THEN CAST(a AS TEXT) WHEN 'blob' THEN hex(a) ELSE a END, typeof(b), CASE typeof(b) WHEN 'integer' THEN CAST(b AS TEXT) WHEN 'blob' THEN hex(b) ELSE b END, tenants FROM (SELECT count(*) AS n, count(*) FILTER (WHERE v IS 1) AS gone, count(v) AS old, count(*) FILTER (WHERE v IS 'undated') AS undated, count(*) FILTER (WHERE v IS 'unreadable') AS unreadable, count(*) FILTER (WHERE v IS 'malformed') AS malformed, json_group_array(DISTINCT CAST(CASE WHEN v IS 'malformed' THEN tenant END AS TEXT)) AS tenants, max(k0) AS last, min(k0) FILTER (WHERE v IS 1) AS a, max(k0) FILTER (WHERE v IS 1) AS b FROM (SELECT "deliveries"."rowid" AS k0, CASE CASE WHEN typeof("deliveries"."created_at") IN ('integer', 'real') THEN "deliveries"."created_at" END < CAST(?1 AS INTEGER) WHEN 0 THEN NULL WHEN 1 THEN CASE WHEN (status IN ('acked', 'failed', 'dead_lettered')) THEN CASE coalesce((SELECT CASE typeof(cut) WHEN 'null' THEN NULL WHEN 'blob' THEN 'malformed' ELSE CASE WHEN typeof("deliveries"."created_at") IN ('integer', 'real') THEN "deliveries"."created_at" END < +cut END FROM "retention_keeps" WHERE "retention_keeps"."tenant" = "deliveries"."workspace_id"), CASE WHEN typeof("deliveries"."created_at") IN ('integer', 'real') THEN "deliveries"."created_at" END < CAST(?2 AS INTEGER)) WHEN 0 THEN 0 WHEN 1 THEN 1 ELSE 'malformed' END ELSE 0 END ELSE CASE WHEN (status IN ('acked', 'failed', 'dead_lettered')) THEN CASE WHEN "deliveries"."created_at" IS NULL THEN 'undated' ELSE 'unreadable' END ELSE 0 END END AS v, "deliveries"."workspace_id" AS tenant FROM "deliveries" NOT INDEXED WHERE "deliveries"."rowid" <= +CAST(?4 AS INTEGER) ORDER BY "deliveries"."rowid" LIMIT 50000));
+--   CO-ROUTINE (subquery-5)
+--     CO-ROUTINE (subquery-4)
+--       SEARCH deliveries USING INTEGER PRIMARY KEY (rowid<?)
+--       CORRELATED SCALAR SUBQUERY 3
+--         MATERIALIZE retention_keeps
+--           SCAN workspaces
+--           CORRELATED SCALAR SUBQUERY 1
+--             SCAN j VIRTUAL TABLE INDEX 1:
+--         BLOOM FILTER ON retention_keeps (tenant=?)
+--         SEARCH retention_keeps USING AUTOMATIC COVERING INDEX (tenant=?)
+--     USE TEMP B-TREE FOR json_group_array(DISTINCT)
+--     SCAN (subquery-4)
+--   SCAN (subquery-5)
+
+-- delete between the rows that the boundary saw, 5 bound
+WITH "retention_keeps" AS MATERIALIZED (SELECT "workspaces"."id" AS tenant, CASE WHEN "workspaces"."retention" IS NULL OR "workspaces"."retention" = '' THEN NULL WHEN NOT json_valid("workspaces"."retention") THEN x'' ELSE CASE json_type("workspaces"."retention") WHEN 'null' THEN NULL WHEN 'object' THEN (SELECT CASE count(*) WHEN 0 THEN NULL WHEN 1 THEN CASE WHEN min(j.type) IN ('integer', 'real') AND min(j.value) > 0 THEN CASE WHEN max(min(j.value), 0.041666666666666664) * 86400000.0 >= CAST(?3 AS INTEGER) THEN -9e999 ELSE (CAST(CAST(?3 AS INTEGER) - max(min(j.value), 0.041666666666666664) * 86400000.0 AS INTEGER)) / 1000 END ELSE -9e999 END ELSE x'' END FROM json_each("workspaces"."retention") AS j WHERE j.key = 'delivery_ttl_days') ELSE x'' END END AS cut FROM "workspaces") DELETE FROM "deliveries" NOT INDEXED WHERE "deliveries"."rowid" >= +CAST(?4 AS INTEGER) AND "deliveries"."rowid" <= +CAST(?5 AS INTEGER) AND (CASE CASE WHEN typeof("deliveries"."created_at") IN ('integer', 'real') THEN "deliveries"."created_at" END < CAST(?1 AS INTEGER) WHEN 0 THEN NULL WHEN 1 THEN CASE WHEN (status IN ('acked', 'failed', 'dead_lettered')) THEN CASE coalesce((SELECT CASE typeof(cut) WHEN 'null' THEN NULL WHEN 'blob' THEN 'malformed' ELSE CASE WHEN typeof("deliveries"."created_at") IN ('integer', 'real') THEN "deliveries"."created_at" END < +cut END FROM "retention_keeps" WHERE "retention_keeps"."tenant" = "deliveries"."workspace_id"), CASE WHEN typeof("deliveries"."created_at") IN ('integer', 'real') THEN "deliveries"."created_at" END < CAST(?2 AS INTEGER)) WHEN 0 THEN 0 WHEN 1 THEN 1 ELSE 'malformed' END ELSE 0 END ELSE CASE WHEN (status IN ('acked', 'failed', 'dead_lettered')) THEN CASE WHEN "deliveries"."created_at" IS NULL THEN 'undated' ELSE 'unreadable' END ELSE 0 END END) IS 1;
+--   SEARCH deliveries USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)
+--   CORRELATED SCALAR SUBQUERY 3
+--     MATERIALIZE retention_keeps
+--       SCAN workspaces
+--       CORRELATED SCALAR SUBQUERY 1
+--         SCAN j VIRTUAL TABLE INDEX 1:
+--     BLOOM FILTER ON retention_keeps (tenant=?)
+--     SEARCH retention_keeps USING AUTOMATIC COVERING INDEX (tenant=?)
+
 -- rule deliveries, table deliveries, chunk mode, walk rowid: no whole index in time order is led by the age
 
 -- high-water, 0 bound
@@ -82,4 +142,50 @@ SELECT typeof(k0), CASE typeof(k0) WHEN 'integer' THEN CAST(k0 AS TEXT) WHEN 'te
 --       CORRELATED SCALAR SUBQUERY 1
 --         SCAN j VIRTUAL TABLE INDEX 1:
 --   SCAN (subquery-3)
+
+-- rule deliveries, table deliveries, chunk, at most 1,000 tenants mode, walk rowid: no whole index in time order is led by the age
+
+-- high-water, 0 bound
+SELECT typeof("deliveries"."rowid"), CASE typeof("deliveries"."rowid") WHEN 'integer' THEN CAST("deliveries"."rowid" AS TEXT) WHEN 'blob' THEN hex("deliveries"."rowid") ELSE "deliveries"."rowid" END FROM "deliveries" NOT INDEXED ORDER BY "deliveries"."rowid" DESC LIMIT 1;
+--   SCAN deliveries
+
+-- rows, 5 bound
+WITH "retention_keeps" AS MATERIALIZED (SELECT "workspaces"."id" AS tenant, CASE WHEN "workspaces"."retention" IS NULL OR "workspaces"."retention" = '' THEN NULL WHEN NOT json_valid("workspaces"."retention") THEN x'' ELSE CASE json_type("workspaces"."retention") WHEN 'null' THEN NULL WHEN 'object' THEN (SELECT CASE count(*) WHEN 0 THEN NULL WHEN 1 THEN CASE WHEN min(j.type) IN ('integer', 'real') AND min(j.value) > 0 THEN CASE WHEN max(min(j.value), 0.041666666666666664) * 86400000.0 >= CAST(?3 AS INTEGER) THEN -9e999 ELSE (CAST(CAST(?3 AS INTEGER) - max(min(j.value), 0.041666666666666664) * 86400000.0 AS INTEGER)) / 1000 END ELSE -9e999 END ELSE x'' END FROM json_each("workspaces"."retention") AS j WHERE j.key = 'delivery_ttl_days') ELSE x'' END END AS cut FROM "workspaces") SELECT typeof(k0), CASE typeof(k0) WHEN 'integer' THEN CAST(k0 AS TEXT) WHEN 'blob' THEN hex(k0) ELSE k0 END, typeof(k1), CASE typeof(k1) WHEN 'integer' THEN CAST(k1 AS TEXT) WHEN 'blob' THEN hex(k1) ELSE k1 END, v, CASE WHEN v IS 1 THEN g END, CASE WHEN v IS 'malformed' THEN CAST(tenant AS TEXT) END FROM (SELECT "deliveries"."rowid" AS k0, "deliveries"."rowid" AS k1, CASE CASE WHEN typeof("deliveries"."created_at") IN ('integer', 'real') THEN "deliveries"."created_at" END < CAST(?1 AS INTEGER) WHEN 0 THEN NULL WHEN 1 THEN CASE WHEN (status IN ('acked', 'failed', 'dead_lettered')) THEN CASE coalesce((SELECT CASE typeof(cut) WHEN 'null' THEN NULL WHEN 'blob' THEN 'malformed' ELSE CASE WHEN typeof("deliveries"."created_at") IN ('integer', 'real') THEN "deliveries"."created_at" END < +cut END FROM "retention_keeps" WHERE "retention_keeps"."tenant" = "deliveries"."workspace_id"), CASE WHEN typeof("deliveries"."created_at") IN ('integer', 'real') THEN "deliveries"."created_at" END < CAST(?2 AS INTEGER)) WHEN 0 THEN 0 WHEN 1 THEN 1 ELSE 'malformed' END ELSE 0 END ELSE CASE WHEN (status IN ('acked', 'failed', 'dead_lettered')) THEN CASE WHEN "deliveries"."created_at" IS NULL THEN 'undated' ELSE 'unreadable' END ELSE 0 END END AS v, ((quote("deliveries"."id") || ',' || quote("deliveries"."workspace_id")) || ',' || (quote("deliveries"."status") || ',' || quote("deliveries"."created_at"))) AS g, "deliveries"."workspace_id" AS tenant FROM "deliveries" NOT INDEXED WHERE "deliveries"."rowid" > +CAST(?4 AS INTEGER) AND "deliveries"."rowid" <= +CAST(?5 AS INTEGER) ORDER BY "deliveries"."rowid" LIMIT 4000);
+--   CO-ROUTINE (subquery-4)
+--     SEARCH deliveries USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)
+--     CORRELATED SCALAR SUBQUERY 3
+--       MATERIALIZE retention_keeps
+--         SCAN workspaces
+--         CORRELATED SCALAR SUBQUERY 1
+--           SCAN j VIRTUAL TABLE INDEX 1:
+--       BLOOM FILTER ON retention_keeps (tenant=?)
+--       SEARCH retention_keeps USING AUTOMATIC COVERING INDEX (tenant=?)
+--   SCAN (subquery-4)
+
+-- delete, 4 bound
+WITH "retention_keeps" AS MATERIALIZED (SELECT "workspaces"."id" AS tenant, CASE WHEN "workspaces"."retention" IS NULL OR "workspaces"."retention" = '' THEN NULL WHEN NOT json_valid("workspaces"."retention") THEN x'' ELSE CASE json_type("workspaces"."retention") WHEN 'null' THEN NULL WHEN 'object' THEN (SELECT CASE count(*) WHEN 0 THEN NULL WHEN 1 THEN CASE WHEN min(j.type) IN ('integer', 'real') AND min(j.value) > 0 THEN CASE WHEN max(min(j.value), 0.041666666666666664) * 86400000.0 >= CAST(?3 AS INTEGER) THEN -9e999 ELSE (CAST(CAST(?3 AS INTEGER) - max(min(j.value), 0.041666666666666664) * 86400000.0 AS INTEGER)) / 1000 END ELSE -9e999 END ELSE x'' END FROM json_each("workspaces"."retention") AS j WHERE j.key = 'delivery_ttl_days') ELSE x'' END END AS cut FROM "workspaces") DELETE FROM "deliveries" NOT INDEXED WHERE "deliveries"."rowid" IN (SELECT "q"."rowid" FROM json_each(?4) AS j CROSS JOIN "deliveries" AS q NOT INDEXED ON "q"."rowid" = CASE json_type(j.value, '$[0]') WHEN 'object' THEN unhex(json_extract(j.value, '$[0].blob')) ELSE json_extract(j.value, '$[0]') END WHERE ((quote("q"."id") || ',' || quote("q"."workspace_id")) || ',' || (quote("q"."status") || ',' || quote("q"."created_at"))) IS json_extract(j.value, '$[1]')) AND (CASE CASE WHEN typeof("deliveries"."created_at") IN ('integer', 'real') THEN "deliveries"."created_at" END < CAST(?1 AS INTEGER) WHEN 0 THEN NULL WHEN 1 THEN CASE WHEN (status IN ('acked', 'failed', 'dead_lettered')) THEN CASE coalesce((SELECT CASE typeof(cut) WHEN 'null' THEN NULL WHEN 'blob' THEN 'malformed' ELSE CASE WHEN typeof("deliveries"."created_at") IN ('integer', 'real') THEN "deliveries"."created_at" END < +cut END FROM "retention_keeps" WHERE "retention_keeps"."tenant" = "deliveries"."workspace_id"), CASE WHEN typeof("deliveries"."created_at") IN ('integer', 'real') THEN "deliveries"."created_at" END < CAST(?2 AS INTEGER)) WHEN 0 THEN 0 WHEN 1 THEN 1 ELSE 'malformed' END ELSE 0 END ELSE CASE WHEN (status IN ('acked', 'failed', 'dead_lettered')) THEN CASE WHEN "deliveries"."created_at" IS NULL THEN 'undated' ELSE 'unreadable' END ELSE 0 END END) IS 1;
+--   SEARCH deliveries USING INTEGER PRIMARY KEY (rowid=?)
+--   LIST SUBQUERY 3
+--     SCAN j VIRTUAL TABLE INDEX 1:
+--     SEARCH q USING INTEGER PRIMARY KEY (rowid=?)
+--   CORRELATED SCALAR SUBQUERY 4
+--     MATERIALIZE retention_keeps
+--       SCAN workspaces
+--       CORRELATED SCALAR SUBQUERY 1
+--         SCAN j VIRTUAL TABLE INDEX 1:
+--     BLOOM FILTER ON retention_keeps (tenant=?)
+--     SEARCH retention_keeps USING AUTOMATIC COVERING INDEX (tenant=?)
+
+-- first rows, 4 bound
+WITH "retention_keeps" AS MATERIALIZED (SELECT "workspaces"."id" AS tenant, CASE WHEN "workspaces"."retention" IS NULL OR "workspaces"."retention" = '' THEN NULL WHEN NOT json_valid("workspaces"."retention") THEN x'' ELSE CASE json_type("workspaces"."retention") WHEN 'null' THEN NULL WHEN 'object' THEN (SELECT CASE count(*) WHEN 0 THEN NULL WHEN 1 THEN CASE WHEN min(j.type) IN ('integer', 'real') AND min(j.value) > 0 THEN CASE WHEN max(min(j.value), 0.041666666666666664) * 86400000.0 >= CAST(?3 AS INTEGER) THEN -9e999 ELSE (CAST(CAST(?3 AS INTEGER) - max(min(j.value), 0.041666666666666664) * 86400000.0 AS INTEGER)) / 1000 END ELSE -9e999 END ELSE x'' END FROM json_each("workspaces"."retention") AS j WHERE j.key = 'delivery_ttl_days') ELSE x'' END END AS cut FROM "workspaces") SELECT typeof(k0), CASE typeof(k0) WHEN 'integer' THEN CAST(k0 AS TEXT) WHEN 'blob' THEN hex(k0) ELSE k0 END, typeof(k1), CASE typeof(k1) WHEN 'integer' THEN CAST(k1 AS TEXT) WHEN 'blob' THEN hex(k1) ELSE k1 END, v, CASE WHEN v IS 1 THEN g END, CASE WHEN v IS 'malformed' THEN CAST(tenant AS TEXT) END FROM (SELECT "deliveries"."rowid" AS k0, "deliveries"."rowid" AS k1, CASE CASE WHEN typeof("deliveries"."created_at") IN ('integer', 'real') THEN "deliveries"."created_at" END < CAST(?1 AS INTEGER) WHEN 0 THEN NULL WHEN 1 THEN CASE WHEN (status IN ('acked', 'failed', 'dead_lettered')) THEN CASE coalesce((SELECT CASE typeof(cut) WHEN 'null' THEN NULL WHEN 'blob' THEN 'malformed' ELSE CASE WHEN typeof("deliveries"."created_at") IN ('integer', 'real') THEN "deliveries"."created_at" END < +cut END FROM "retention_keeps" WHERE "retention_keeps"."tenant" = "deliveries"."workspace_id"), CASE WHEN typeof("deliveries"."created_at") IN ('integer', 'real') THEN "deliveries"."created_at" END < CAST(?2 AS INTEGER)) WHEN 0 THEN 0 WHEN 1 THEN 1 ELSE 'malformed' END ELSE 0 END ELSE CASE WHEN (status IN ('acked', 'failed', 'dead_lettered')) THEN CASE WHEN "deliveries"."created_at" IS NULL THEN 'undated' ELSE 'unreadable' END ELSE 0 END END AS v, ((quote("deliveries"."id") || ',' || quote("deliveries"."workspace_id")) || ',' || (quote("deliveries"."status") || ',' || quote("deliveries"."created_at"))) AS g, "deliveries"."workspace_id" AS tenant FROM "deliveries" NOT INDEXED WHERE "deliveries"."rowid" <= +CAST(?4 AS INTEGER) ORDER BY "deliveries"."rowid" LIMIT 4000);
+--   CO-ROUTINE (subquery-4)
+--     SEARCH deliveries USING INTEGER PRIMARY KEY (rowid<?)
+--     CORRELATED SCALAR SUBQUERY 3
+--       MATERIALIZE retention_keeps
+--         SCAN workspaces
+--         CORRELATED SCALAR SUBQUERY 1
+--           SCAN j VIRTUAL TABLE INDEX 1:
+--       BLOOM FILTER ON retention_keeps (tenant=?)
+--       SEARCH retention_keeps USING AUTOMATIC COVERING INDEX (tenant=?)
+--   SCAN (subquery-4)
 

@@ -86,6 +86,106 @@ DELETE FROM "messages" NOT INDEXED WHERE "messages"."rowid" >= +CAST(?3 AS INTEG
 --   SEARCH message_logs USING COVERING INDEX message_logs_message_unique (message_id=?)
 --   SEARCH messages USING COVERING INDEX idx_messages_thread (thread_id=?)
 
+-- rule messages, table messages, range, at most 1,000 tenants mode, walk rowid: no whole index in time order is led by the age
+
+-- high-water, 0 bound
+SELECT typeof("messages"."rowid"), CASE typeof("messages"."rowid") WHEN 'integer' THEN CAST("messages"."rowid" AS TEXT) WHEN 'blob' THEN hex("messages"."rowid") ELSE "messages"."rowid" END FROM "messages" NOT INDEXED ORDER BY "messages"."rowid" DESC LIMIT 1;
+--   SCAN messages
+
+-- boundary, 4 bound
+WITH "retention_keeps" AS MATERIALIZED (SELECT "workspaces"."id" AS tenant, CASE WHEN "workspaces"."retention" IS NULL OR "workspaces"."retention" = '' THEN NULL WHEN NOT json_valid("workspaces"."retention") THEN x'' ELSE CASE json_type("workspaces"."retention") WHEN 'null' THEN NULL WHEN 'object' THEN (SELECT CASE count(*) WHEN 0 THEN NULL WHEN 1 THEN CASE WHEN min(j.type) IN ('integer', 'real') AND min(j.value) > 0 THEN CASE WHEN max(min(j.value), 0.041666666666666664) * 86400000.0 >= CAST(?2 AS INTEGER) THEN -9e999 ELSE (min(max(0, (CAST(CAST(?2 AS INTEGER) - max(min(j.value), 0.041666666666666664) * 86400000.0 AS INTEGER)) - 1735689600000), 2199023255551) << 22) END ELSE -9e999 END ELSE x'' END FROM json_each("workspaces"."retention") AS j WHERE j.key = 'message_ttl_days') ELSE x'' END END AS cut FROM "workspaces") SELECT n, gone, old, undated, unreadable, malformed, referenced, typeof(last), CASE typeof(last) WHEN 'integer' THEN CAST(last AS TEXT) WHEN 'blob' THEN hex(last) ELSE last END, typeof(a), CASE typeof(a) WHEN 'integer' THEN CAST(a AS TEXT) WHEN 'blob' THEN hex(a) ELSE a END, typeof(b), CASE typeof(b) WHEN 'integer' THEN CAST(b AS TEXT) WHEN 'blob' THEN hex(b) ELSE b END, tenants FROM (SELECT count(*) AS n, count(*) FILTER (WHERE v IS 1) AS gone, count(v) AS old, count(*) FILTER (WHERE v IS 'undated') AS undated, count(*) FILTER (WHERE v IS 'unreadable') AS unreadable, count(*) FILTER (WHERE v IS 'malformed') AS malformed, count(*) FILTER (WHERE v IS 'referenced') AS referenced, json_group_array(DISTINCT CAST(CASE WHEN v IS 'malformed' THEN tenant END AS TEXT)) AS tenants, max(k0) AS last, min(k0) FILTER (WHERE v IS 1) AS a, max(k0) FILTER (WHERE v IS 1) AS b FROM (SELECT "messages"."rowid" AS k0, CASE CASE typeof("messages"."id") WHEN 'integer' THEN CASE WHEN "messages"."id" >= 0 THEN "messages"."id" END WHEN 'text' THEN CASE WHEN "messages"."id" NOT GLOB '*[^0-9]*' AND "messages"."id" NOT GLOB '0?*' AND length("messages"."id") BETWEEN 1 AND 19 AND instr("messages"."id", char(0)) = 0 AND (length("messages"."id") < 19 OR "messages"."id" <= '9223372036854775807') THEN CAST("messages"."id" AS INTEGER) END END < CAST(?1 AS INTEGER) WHEN 0 THEN NULL WHEN 1 THEN CASE WHEN (NOT EXISTS (SELECT 1 FROM messages AS reply WHERE reply.thread_id = messages.id)) THEN CASE coalesce((SELECT CASE typeof(cut) WHEN 'null' THEN NULL WHEN 'blob' THEN 'malformed' ELSE CASE typeof("messages"."id") WHEN 'integer' THEN CASE WHEN "messages"."id" >= 0 THEN "messages"."id" END WHEN 'text' THEN CASE WHEN "messages"."id" NOT GLOB '*[^0-9]*' AND "messages"."id" NOT GLOB '0?*' AND length("messages"."id") BETWEEN 1 AND 19 AND instr("messages"."id", char(0)) = 0 AND (length("messages"."id") < 19 OR "messages"."id" <= '9223372036854775807') THEN CAST("messages"."id" AS INTEGER) END END < +cut END FROM "retention_keeps" WHERE "retention_keeps"."tenant" = "messages"."workspace_id"), 0) WHEN 0 THEN 0 WHEN 1 THEN CASE WHEN EXISTS (SELECT 1 FROM "messages" AS "retention_child" WHERE "messages"."id" = "retention_child"."thread_id" AND NOT ("retention_child"."rowid" IS "messages"."rowid")) THEN 'referenced' ELSE 1 END ELSE 'malformed' END ELSE 0 END ELSE CASE WHEN (NOT EXISTS (SELECT 1 FROM messages AS reply WHERE reply.thread_id = messages.id)) THEN CASE WHEN "messages"."id" IS NULL THEN 'undated' ELSE 'unreadable' END ELSE 0 END END AS v, "messages"."workspace_id" AS tenant FROM "messages" NOT INDEXED WHERE "messages"."rowid" > +CAST(?3 AS INTEGER) AND "messages"."rowid" <= +CAST(?4 AS INTEGER) ORDER BY "messages"."rowid" LIMIT 50000));
+--   CO-ROUTINE (subquery-8)
+--     CO-ROUTINE (subquery-7)
+--       SEARCH messages USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)
+--       CORRELATED SCALAR SUBQUERY 3
+--         SEARCH reply USING COVERING INDEX idx_messages_thread (thread_id=?)
+--       CORRELATED SCALAR SUBQUERY 4
+--         MATERIALIZE retention_keeps
+--           SCAN workspaces
+--           CORRELATED SCALAR SUBQUERY 1
+--             SCAN j VIRTUAL TABLE INDEX 1:
+--         BLOOM FILTER ON retention_keeps (tenant=?)
+--         SEARCH retention_keeps USING AUTOMATIC COVERING INDEX (tenant=?)
+--       CORRELATED SCALAR SUBQUERY 5
+--         SEARCH retention_child USING COVERING INDEX idx_messages_thread (thread_id=?)
+--       CORRELATED SCALAR SUBQUERY 6
+--         SEARCH reply USING COVERING INDEX idx_messages_thread (thread_id=?)
+--     USE TEMP B-TREE FOR json_group_array(DISTINCT)
+--     SCAN (subquery-7)
+--   SCAN (subquery-8)
+
+-- delete, 4 bound
+WITH "retention_keeps" AS MATERIALIZED (SELECT "workspaces"."id" AS tenant, CASE WHEN "workspaces"."retention" IS NULL OR "workspaces"."retention" = '' THEN NULL WHEN NOT json_valid("workspaces"."retention") THEN x'' ELSE CASE json_type("workspaces"."retention") WHEN 'null' THEN NULL WHEN 'object' THEN (SELECT CASE count(*) WHEN 0 THEN NULL WHEN 1 THEN CASE WHEN min(j.type) IN ('integer', 'real') AND min(j.value) > 0 THEN CASE WHEN max(min(j.value), 0.041666666666666664) * 86400000.0 >= CAST(?2 AS INTEGER) THEN -9e999 ELSE (min(max(0, (CAST(CAST(?2 AS INTEGER) - max(min(j.value), 0.041666666666666664) * 86400000.0 AS INTEGER)) - 1735689600000), 2199023255551) << 22) END ELSE -9e999 END ELSE x'' END FROM json_each("workspaces"."retention") AS j WHERE j.key = 'message_ttl_days') ELSE x'' END END AS cut FROM "workspaces") DELETE FROM "messages" NOT INDEXED WHERE "messages"."rowid" > +CAST(?3 AS INTEGER) AND "messages"."rowid" <= +CAST(?4 AS INTEGER) AND (CASE CASE typeof("messages"."id") WHEN 'integer' THEN CASE WHEN "messages"."id" >= 0 THEN "messages"."id" END WHEN 'text' THEN CASE WHEN "messages"."id" NOT GLOB '*[^0-9]*' AND "messages"."id" NOT GLOB '0?*' AND length("messages"."id") BETWEEN 1 AND 19 AND instr("messages"."id", char(0)) = 0 AND (length("messages"."id") < 19 OR "messages"."id" <= '9223372036854775807') THEN CAST("messages"."id" AS INTEGER) END END < CAST(?1 AS INTEGER) WHEN 0 THEN NULL WHEN 1 THEN CASE WHEN (NOT EXISTS (SELECT 1 FROM messages AS reply WHERE reply.thread_id = messages.id)) THEN CASE coalesce((SELECT CASE typeof(cut) WHEN 'null' THEN NULL WHEN 'blob' THEN 'malformed' ELSE CASE typeof("messages"."id") WHEN 'integer' THEN CASE WHEN "messages"."id" >= 0 THEN "messages"."id" END WHEN 'text' THEN CASE WHEN "messages"."id" NOT GLOB '*[^0-9]*' AND "messages"."id" NOT GLOB '0?*' AND length("messages"."id") BETWEEN 1 AND 19 AND instr("messages"."id", char(0)) = 0 AND (length("messages"."id") < 19 OR "messages"."id" <= '9223372036854775807') THEN CAST("messages"."id" AS INTEGER) END END < +cut END FROM "retention_keeps" WHERE "retention_keeps"."tenant" = "messages"."workspace_id"), 0) WHEN 0 THEN 0 WHEN 1 THEN CASE WHEN EXISTS (SELECT 1 FROM "messages" AS "retention_child" WHERE "messages"."id" = "retention_child"."thread_id" AND NOT ("retention_child"."rowid" IS "messages"."rowid")) THEN 'referenced' ELSE 1 END ELSE 'malformed' END ELSE 0 END ELSE CASE WHEN (NOT EXISTS (SELECT 1 FROM messages AS reply WHERE reply.thread_id = messages.id)) THEN CASE WHEN "messages"."id" IS NULL THEN 'undated' ELSE 'unreadable' END ELSE 0 END END) IS 1;
+--   SEARCH messages USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)
+--   CORRELATED SCALAR SUBQUERY 3
+--     SEARCH reply USING COVERING INDEX idx_messages_thread (thread_id=?)
+--   CORRELATED SCALAR SUBQUERY 4
+--     MATERIALIZE retention_keeps
+--       SCAN workspaces
+--       CORRELATED SCALAR SUBQUERY 1
+--         SCAN j VIRTUAL TABLE INDEX 1:
+--     BLOOM FILTER ON retention_keeps (tenant=?)
+--     SEARCH retention_keeps USING AUTOMATIC COVERING INDEX (tenant=?)
+--   CORRELATED SCALAR SUBQUERY 5
+--     SEARCH retention_child USING COVERING INDEX idx_messages_thread (thread_id=?)
+--   CORRELATED SCALAR SUBQUERY 6
+--     SEARCH reply USING COVERING INDEX idx_messages_thread (thread_id=?)
+--   SEARCH a2a_inbound USING COVERING INDEX idx_a2a_inbound_message (message_id=?)
+--   SEARCH a2a_egress_context USING COVERING INDEX idx_a2a_egress_context_message (message_id=?)
+--   SEARCH deliveries USING COVERING INDEX deliveries_message_agent_unique (message_id=?)
+--   SEARCH message_attachments USING COVERING INDEX sqlite_autoindex_message_attachments_1 (message_id=?)
+--   SEARCH read_receipts USING COVERING INDEX idx_read_receipts_retention (message_id=?)
+--   SEARCH reactions USING COVERING INDEX idx_reactions_message (message_id=?)
+--   SEARCH message_logs USING COVERING INDEX message_logs_message_unique (message_id=?)
+--   SEARCH messages USING COVERING INDEX idx_messages_thread (thread_id=?)
+
+-- first boundary, 3 bound
+WITH "retention_keeps" AS MATERIALIZED (SELECT "workspaces"."id" AS tenant, CASE WHEN "workspaces"."retention" IS NULL OR "workspaces"."retention" = '' THEN NULL WHEN NOT json_valid("workspaces"."retention") THEN x'' ELSE CASE json_type("workspaces"."retention") WHEN 'null' THEN NULL WHEN 'object' THEN (SELECT CASE count(*) WHEN 0 THEN NULL WHEN 1 THEN CASE WHEN min(j.type) IN ('integer', 'real') AND min(j.value) > 0 THEN CASE WHEN max(min(j.value), 0.041666666666666664) * 86400000.0 >= CAST(?2 AS INTEGER) THEN -9e999 ELSE (min(max(0, (CAST(CAST(?2 AS INTEGER) - max(min(j.value), 0.041666666666666664) * 86400000.0 AS INTEGER)) - 1735689600000), 2199023255551) << 22) END ELSE -9e999 END ELSE x'' END FROM json_each("workspaces"."retention") AS j WHERE j.key = 'message_ttl_days') ELSE x'' END END AS cut FROM "workspaces") SELECT n, gone, old, undated, unreadable, malformed, referenced, typeof(last), CASE typeof(last) WHEN 'integer' THEN CAST(last AS TEXT) WHEN 'blob' THEN hex(last) ELSE last END, typeof(a), CASE typeof(a) WHEN 'integer' THEN CAST(a AS TEXT) WHEN 'blob' THEN hex(a) ELSE a END, typeof(b), CASE typeof(b) WHEN 'integer' THEN CAST(b AS TEXT) WHEN 'blob' THEN hex(b) ELSE b END, tenants FROM (SELECT count(*) AS n, count(*) FILTER (WHERE v IS 1) AS gone, count(v) AS old, count(*) FILTER (WHERE v IS 'undated') AS undated, count(*) FILTER (WHERE v IS 'unreadable') AS unreadable, count(*) FILTER (WHERE v IS 'malformed') AS malformed, count(*) FILTER (WHERE v IS 'referenced') AS referenced, json_group_array(DISTINCT CAST(CASE WHEN v IS 'malformed' THEN tenant END AS TEXT)) AS tenants, max(k0) AS last, min(k0) FILTER (WHERE v IS 1) AS a, max(k0) FILTER (WHERE v IS 1) AS b FROM (SELECT "messages"."rowid" AS k0, CASE CASE typeof("messages"."id") WHEN 'integer' THEN CASE WHEN "messages"."id" >= 0 THEN "messages"."id" END WHEN 'text' THEN CASE WHEN "messages"."id" NOT GLOB '*[^0-9]*' AND "messages"."id" NOT GLOB '0?*' AND length("messages"."id") BETWEEN 1 AND 19 AND instr("messages"."id", char(0)) = 0 AND (length("messages"."id") < 19 OR "messages"."id" <= '9223372036854775807') THEN CAST("messages"."id" AS INTEGER) END END < CAST(?1 AS INTEGER) WHEN 0 THEN NULL WHEN 1 THEN CASE WHEN (NOT EXISTS (SELECT 1 FROM messages AS reply WHERE reply.thread_id = messages.id)) THEN CASE coalesce((SELECT CASE typeof(cut) WHEN 'null' THEN NULL WHEN 'blob' THEN 'malformed' ELSE CASE typeof("messages"."id") WHEN 'integer' THEN CASE WHEN "messages"."id" >= 0 THEN "messages"."id" END WHEN 'text' THEN CASE WHEN "messages"."id" NOT GLOB '*[^0-9]*' AND "messages"."id" NOT GLOB '0?*' AND length("messages"."id") BETWEEN 1 AND 19 AND instr("messages"."id", char(0)) = 0 AND (length("messages"."id") < 19 OR "messages"."id" <= '9223372036854775807') THEN CAST("messages"."id" AS INTEGER) END END < +cut END FROM "retention_keeps" WHERE "retention_keeps"."tenant" = "messages"."workspace_id"), 0) WHEN 0 THEN 0 WHEN 1 THEN CASE WHEN EXISTS (SELECT 1 FROM "messages" AS "retention_child" WHERE "messages"."id" = "retention_child"."thread_id" AND NOT ("retention_child"."rowid" IS "messages"."rowid")) THEN 'referenced' ELSE 1 END ELSE 'malformed' END ELSE 0 END ELSE CASE WHEN (NOT EXISTS (SELECT 1 FROM messages AS reply WHERE reply.thread_id = messages.id)) THEN CASE WHEN "messages"."id" IS NULL THEN 'undated' ELSE 'unreadable' END ELSE 0 END END AS v, "messages"."workspace_id" AS tenant FROM "messages" NOT INDEXED WHERE "messages"."rowid" <= +CAST(?3 AS INTEGER) ORDER BY "messages"."rowid" LIMIT 50000));
+--   CO-ROUTINE (subquery-8)
+--     CO-ROUTINE (subquery-7)
+--       SEARCH messages USING INTEGER PRIMARY KEY (rowid<?)
+--       CORRELATED SCALAR SUBQUERY 3
+--         SEARCH reply USING COVERING INDEX idx_messages_thread (thread_id=?)
+--       CORRELATED SCALAR SUBQUERY 4
+--         MATERIALIZE retention_keeps
+--           SCAN workspaces
+--           CORRELATED SCALAR SUBQUERY 1
+--             SCAN j VIRTUAL TABLE INDEX 1:
+--         BLOOM FILTER ON retention_keeps (tenant=?)
+--         SEARCH retention_keeps USING AUTOMATIC COVERING INDEX (tenant=?)
+--       CORRELATED SCALAR SUBQUERY 5
+--         SEARCH retention_child USING COVERING INDEX idx_messages_thread (thread_id=?)
+--       CORRELATED SCALAR SUBQUERY 6
+--         SEARCH reply USING COVERING INDEX idx_messages_thread (thread_id=?)
+--     USE TEMP B-TREE FOR json_group_array(DISTINCT)
+--     SCAN (subquery-7)
+--   SCAN (subquery-8)
+
+-- delete between the rows that the boundary saw, 4 bound
+WITH "retention_keeps" AS MATERIALIZED (SELECT "workspaces"."id" AS tenant, CASE WHEN "workspaces"."retention" IS NULL OR "workspaces"."retention" = '' THEN NULL WHEN NOT json_valid("workspaces"."retention") THEN x'' ELSE CASE json_type("workspaces"."retention") WHEN 'null' THEN NULL WHEN 'object' THEN (SELECT CASE count(*) WHEN 0 THEN NULL WHEN 1 THEN CASE WHEN min(j.type) IN ('integer', 'real') AND min(j.value) > 0 THEN CASE WHEN max(min(j.value), 0.041666666666666664) * 86400000.0 >= CAST(?2 AS INTEGER) THEN -9e999 ELSE (min(max(0, (CAST(CAST(?2 AS INTEGER) - max(min(j.value), 0.041666666666666664) * 86400000.0 AS INTEGER)) - 1735689600000), 2199023255551) << 22) END ELSE -9e999 END ELSE x'' END FROM json_each("workspaces"."retention") AS j WHERE j.key = 'message_ttl_days') ELSE x'' END END AS cut FROM "workspaces") DELETE FROM "messages" NOT INDEXED WHERE "messages"."rowid" >= +CAST(?3 AS INTEGER) AND "messages"."rowid" <= +CAST(?4 AS INTEGER) AND (CASE CASE typeof("messages"."id") WHEN 'integer' THEN CASE WHEN "messages"."id" >= 0 THEN "messages"."id" END WHEN 'text' THEN CASE WHEN "messages"."id" NOT GLOB '*[^0-9]*' AND "messages"."id" NOT GLOB '0?*' AND length("messages"."id") BETWEEN 1 AND 19 AND instr("messages"."id", char(0)) = 0 AND (length("messages"."id") < 19 OR "messages"."id" <= '9223372036854775807') THEN CAST("messages"."id" AS INTEGER) END END < CAST(?1 AS INTEGER) WHEN 0 THEN NULL WHEN 1 THEN CASE WHEN (NOT EXISTS (SELECT 1 FROM messages AS reply WHERE reply.thread_id = messages.id)) THEN CASE coalesce((SELECT CASE typeof(cut) WHEN 'null' THEN NULL WHEN 'blob' THEN 'malformed' ELSE CASE typeof("messages"."id") WHEN 'integer' THEN CASE WHEN "messages"."id" >= 0 THEN "messages"."id" END WHEN 'text' THEN CASE WHEN "messages"."id" NOT GLOB '*[^0-9]*' AND "messages"."id" NOT GLOB '0?*' AND length("messages"."id") BETWEEN 1 AND 19 AND instr("messages"."id", char(0)) = 0 AND (length("messages"."id") < 19 OR "messages"."id" <= '9223372036854775807') THEN CAST("messages"."id" AS INTEGER) END END < +cut END FROM "retention_keeps" WHERE "retention_keeps"."tenant" = "messages"."workspace_id"), 0) WHEN 0 THEN 0 WHEN 1 THEN CASE WHEN EXISTS (SELECT 1 FROM "messages" AS "retention_child" WHERE "messages"."id" = "retention_child"."thread_id" AND NOT ("retention_child"."rowid" IS "messages"."rowid")) THEN 'referenced' ELSE 1 END ELSE 'malformed' END ELSE 0 END ELSE CASE WHEN (NOT EXISTS (SELECT 1 FROM messages AS reply WHERE reply.thread_id = messages.id)) THEN CASE WHEN "messages"."id" IS NULL THEN 'undated' ELSE 'unreadable' END ELSE 0 END END) IS 1;
+--   SEARCH messages USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)
+--   CORRELATED SCALAR SUBQUERY 3
+--     SEARCH reply USING COVERING INDEX idx_messages_thread (thread_id=?)
+--   CORRELATED SCALAR SUBQUERY 4
+--     MATERIALIZE retention_keeps
+--       SCAN workspaces
+--       CORRELATED SCALAR SUBQUERY 1
+--         SCAN j VIRTUAL TABLE INDEX 1:
+--     BLOOM FILTER ON retention_keeps (tenant=?)
+--     SEARCH retention_keeps USING AUTOMATIC COVERING INDEX (tenant=?)
+--   CORRELATED SCALAR SUBQUERY 5
+--     SEARCH retention_child USING COVERING INDEX idx_messages_thread (thread_id=?)
+--   CORRELATED SCALAR SUBQUERY 6
+--     SEARCH reply USING COVERING INDEX idx_messages_thread (thread_id=?)
+--   SEARCH a2a_inbound USING COVERING INDEX idx_a2a_inbound_message (message_id=?)
+--   SEARCH a2a_egress_context USING COVERING INDEX idx_a2a_egress_context_message (message_id=?)
+--   SEARCH deliveries USING COVERING INDEX deliveries_message_agent_unique (message_id=?)
+--   SEARCH message_attachments USING COVERING INDEX sqlite_autoindex_message_attachments_1 (message_id=?)
+--   SEARCH read_receipts USING COVERING INDEX idx_read_receipts_retention (message_id=?)
+--   SEARCH reactions USING COVERING INDEX idx_reactions_message (message_id=?)
+--   SEARCH message_logs USING COVERING INDEX message_logs_message_unique (message_id=?)
+--   SEARCH messages USING COVERING INDEX idx_messages_thread (thread_id=?)
+
 -- rule messages, table messages, chunk mode, walk rowid: no whole index in time order is led by the age
 
 -- high-water, 0 bound
@@ -148,4 +248,76 @@ SELECT typeof(k0), CASE typeof(k0) WHEN 'integer' THEN CAST(k0 AS TEXT) WHEN 'te
 --     CORRELATED SCALAR SUBQUERY 5
 --       SEARCH reply USING COVERING INDEX idx_messages_thread (thread_id=?)
 --   SCAN (subquery-6)
+
+-- rule messages, table messages, chunk, at most 1,000 tenants mode, walk rowid: no whole index in time order is led by the age
+
+-- high-water, 0 bound
+SELECT typeof("messages"."rowid"), CASE typeof("messages"."rowid") WHEN 'integer' THEN CAST("messages"."rowid" AS TEXT) WHEN 'blob' THEN hex("messages"."rowid") ELSE "messages"."rowid" END FROM "messages" NOT INDEXED ORDER BY "messages"."rowid" DESC LIMIT 1;
+--   SCAN messages
+
+-- rows, 4 bound
+WITH "retention_keeps" AS MATERIALIZED (SELECT "workspaces"."id" AS tenant, CASE WHEN "workspaces"."retention" IS NULL OR "workspaces"."retention" = '' THEN NULL WHEN NOT json_valid("workspaces"."retention") THEN x'' ELSE CASE json_type("workspaces"."retention") WHEN 'null' THEN NULL WHEN 'object' THEN (SELECT CASE count(*) WHEN 0 THEN NULL WHEN 1 THEN CASE WHEN min(j.type) IN ('integer', 'real') AND min(j.value) > 0 THEN CASE WHEN max(min(j.value), 0.041666666666666664) * 86400000.0 >= CAST(?2 AS INTEGER) THEN -9e999 ELSE (min(max(0, (CAST(CAST(?2 AS INTEGER) - max(min(j.value), 0.041666666666666664) * 86400000.0 AS INTEGER)) - 1735689600000), 2199023255551) << 22) END ELSE -9e999 END ELSE x'' END FROM json_each("workspaces"."retention") AS j WHERE j.key = 'message_ttl_days') ELSE x'' END END AS cut FROM "workspaces") SELECT typeof(k0), CASE typeof(k0) WHEN 'integer' THEN CAST(k0 AS TEXT) WHEN 'blob' THEN hex(k0) ELSE k0 END, typeof(k1), CASE typeof(k1) WHEN 'integer' THEN CAST(k1 AS TEXT) WHEN 'blob' THEN hex(k1) ELSE k1 END, v, CASE WHEN v IS 1 THEN g END, CASE WHEN v IS 'malformed' THEN CAST(tenant AS TEXT) END FROM (SELECT "messages"."rowid" AS k0, "messages"."rowid" AS k1, CASE CASE typeof("messages"."id") WHEN 'integer' THEN CASE WHEN "messages"."id" >= 0 THEN "messages"."id" END WHEN 'text' THEN CASE WHEN "messages"."id" NOT GLOB '*[^0-9]*' AND "messages"."id" NOT GLOB '0?*' AND length("messages"."id") BETWEEN 1 AND 19 AND instr("messages"."id", char(0)) = 0 AND (length("messages"."id") < 19 OR "messages"."id" <= '9223372036854775807') THEN CAST("messages"."id" AS INTEGER) END END < CAST(?1 AS INTEGER) WHEN 0 THEN NULL WHEN 1 THEN CASE WHEN (NOT EXISTS (SELECT 1 FROM messages AS reply WHERE reply.thread_id = messages.id)) THEN CASE coalesce((SELECT CASE typeof(cut) WHEN 'null' THEN NULL WHEN 'blob' THEN 'malformed' ELSE CASE typeof("messages"."id") WHEN 'integer' THEN CASE WHEN "messages"."id" >= 0 THEN "messages"."id" END WHEN 'text' THEN CASE WHEN "messages"."id" NOT GLOB '*[^0-9]*' AND "messages"."id" NOT GLOB '0?*' AND length("messages"."id") BETWEEN 1 AND 19 AND instr("messages"."id", char(0)) = 0 AND (length("messages"."id") < 19 OR "messages"."id" <= '9223372036854775807') THEN CAST("messages"."id" AS INTEGER) END END < +cut END FROM "retention_keeps" WHERE "retention_keeps"."tenant" = "messages"."workspace_id"), 0) WHEN 0 THEN 0 WHEN 1 THEN CASE WHEN EXISTS (SELECT 1 FROM "messages" AS "retention_child" WHERE "messages"."id" = "retention_child"."thread_id" AND NOT ("retention_child"."rowid" IS "messages"."rowid")) THEN 'referenced' ELSE 1 END ELSE 'malformed' END ELSE 0 END ELSE CASE WHEN (NOT EXISTS (SELECT 1 FROM messages AS reply WHERE reply.thread_id = messages.id)) THEN CASE WHEN "messages"."id" IS NULL THEN 'undated' ELSE 'unreadable' END ELSE 0 END END AS v, (quote("messages"."id") || ',' || quote("messages"."workspace_id")) AS g, "messages"."workspace_id" AS tenant FROM "messages" NOT INDEXED WHERE "messages"."rowid" > +CAST(?3 AS INTEGER) AND "messages"."rowid" <= +CAST(?4 AS INTEGER) ORDER BY "messages"."rowid" LIMIT 4000);
+--   CO-ROUTINE (subquery-7)
+--     SEARCH messages USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)
+--     CORRELATED SCALAR SUBQUERY 3
+--       SEARCH reply USING COVERING INDEX idx_messages_thread (thread_id=?)
+--     CORRELATED SCALAR SUBQUERY 4
+--       MATERIALIZE retention_keeps
+--         SCAN workspaces
+--         CORRELATED SCALAR SUBQUERY 1
+--           SCAN j VIRTUAL TABLE INDEX 1:
+--       BLOOM FILTER ON retention_keeps (tenant=?)
+--       SEARCH retention_keeps USING AUTOMATIC COVERING INDEX (tenant=?)
+--     CORRELATED SCALAR SUBQUERY 5
+--       SEARCH retention_child USING COVERING INDEX idx_messages_thread (thread_id=?)
+--     CORRELATED SCALAR SUBQUERY 6
+--       SEARCH reply USING COVERING INDEX idx_messages_thread (thread_id=?)
+--   SCAN (subquery-7)
+
+-- delete, 3 bound
+WITH "retention_keeps" AS MATERIALIZED (SELECT "workspaces"."id" AS tenant, CASE WHEN "workspaces"."retention" IS NULL OR "workspaces"."retention" = '' THEN NULL WHEN NOT json_valid("workspaces"."retention") THEN x'' ELSE CASE json_type("workspaces"."retention") WHEN 'null' THEN NULL WHEN 'object' THEN (SELECT CASE count(*) WHEN 0 THEN NULL WHEN 1 THEN CASE WHEN min(j.type) IN ('integer', 'real') AND min(j.value) > 0 THEN CASE WHEN max(min(j.value), 0.041666666666666664) * 86400000.0 >= CAST(?2 AS INTEGER) THEN -9e999 ELSE (min(max(0, (CAST(CAST(?2 AS INTEGER) - max(min(j.value), 0.041666666666666664) * 86400000.0 AS INTEGER)) - 1735689600000), 2199023255551) << 22) END ELSE -9e999 END ELSE x'' END FROM json_each("workspaces"."retention") AS j WHERE j.key = 'message_ttl_days') ELSE x'' END END AS cut FROM "workspaces") DELETE FROM "messages" NOT INDEXED WHERE "messages"."rowid" IN (SELECT "q"."rowid" FROM json_each(?3) AS j CROSS JOIN "messages" AS q NOT INDEXED ON "q"."rowid" = CASE json_type(j.value, '$[0]') WHEN 'object' THEN unhex(json_extract(j.value, '$[0].blob')) ELSE json_extract(j.value, '$[0]') END WHERE (quote("q"."id") || ',' || quote("q"."workspace_id")) IS json_extract(j.value, '$[1]')) AND (CASE CASE typeof("messages"."id") WHEN 'integer' THEN CASE WHEN "messages"."id" >= 0 THEN "messages"."id" END WHEN 'text' THEN CASE WHEN "messages"."id" NOT GLOB '*[^0-9]*' AND "messages"."id" NOT GLOB '0?*' AND length("messages"."id") BETWEEN 1 AND 19 AND instr("messages"."id", char(0)) = 0 AND (length("messages"."id") < 19 OR "messages"."id" <= '9223372036854775807') THEN CAST("messages"."id" AS INTEGER) END END < CAST(?1 AS INTEGER) WHEN 0 THEN NULL WHEN 1 THEN CASE WHEN (NOT EXISTS (SELECT 1 FROM messages AS reply WHERE reply.thread_id = messages.id)) THEN CASE coalesce((SELECT CASE typeof(cut) WHEN 'null' THEN NULL WHEN 'blob' THEN 'malformed' ELSE CASE typeof("messages"."id") WHEN 'integer' THEN CASE WHEN "messages"."id" >= 0 THEN "messages"."id" END WHEN 'text' THEN CASE WHEN "messages"."id" NOT GLOB '*[^0-9]*' AND "messages"."id" NOT GLOB '0?*' AND length("messages"."id") BETWEEN 1 AND 19 AND instr("messages"."id", char(0)) = 0 AND (length("messages"."id") < 19 OR "messages"."id" <= '9223372036854775807') THEN CAST("messages"."id" AS INTEGER) END END < +cut END FROM "retention_keeps" WHERE "retention_keeps"."tenant" = "messages"."workspace_id"), 0) WHEN 0 THEN 0 WHEN 1 THEN CASE WHEN EXISTS (SELECT 1 FROM "messages" AS "retention_child" WHERE "messages"."id" = "retention_child"."thread_id" AND NOT ("retention_child"."rowid" IS "messages"."rowid")) THEN 'referenced' ELSE 1 END ELSE 'malformed' END ELSE 0 END ELSE CASE WHEN (NOT EXISTS (SELECT 1 FROM messages AS reply WHERE reply.thread_id = messages.id)) THEN CASE WHEN "messages"."id" IS NULL THEN 'undated' ELSE 'unreadable' END ELSE 0 END END) IS 1;
+--   SEARCH messages USING INTEGER PRIMARY KEY (rowid=?)
+--   LIST SUBQUERY 3
+--     SCAN j VIRTUAL TABLE INDEX 1:
+--     SEARCH q USING INTEGER PRIMARY KEY (rowid=?)
+--   CORRELATED SCALAR SUBQUERY 4
+--     SEARCH reply USING COVERING INDEX idx_messages_thread (thread_id=?)
+--   CORRELATED SCALAR SUBQUERY 5
+--     MATERIALIZE retention_keeps
+--       SCAN workspaces
+--       CORRELATED SCALAR SUBQUERY 1
+--         SCAN j VIRTUAL TABLE INDEX 1:
+--     BLOOM FILTER ON retention_keeps (tenant=?)
+--     SEARCH retention_keeps USING AUTOMATIC COVERING INDEX (tenant=?)
+--   CORRELATED SCALAR SUBQUERY 6
+--     SEARCH retention_child USING COVERING INDEX idx_messages_thread (thread_id=?)
+--   CORRELATED SCALAR SUBQUERY 7
+--     SEARCH reply USING COVERING INDEX idx_messages_thread (thread_id=?)
+--   SEARCH a2a_inbound USING COVERING INDEX idx_a2a_inbound_message (message_id=?)
+--   SEARCH a2a_egress_context USING COVERING INDEX idx_a2a_egress_context_message (message_id=?)
+--   SEARCH deliveries USING COVERING INDEX deliveries_message_agent_unique (message_id=?)
+--   SEARCH message_attachments USING COVERING INDEX sqlite_autoindex_message_attachments_1 (message_id=?)
+--   SEARCH read_receipts USING COVERING INDEX idx_read_receipts_retention (message_id=?)
+--   SEARCH reactions USING COVERING INDEX idx_reactions_message (message_id=?)
+--   SEARCH message_logs USING COVERING INDEX message_logs_message_unique (message_id=?)
+--   SEARCH messages USING COVERING INDEX idx_messages_thread (thread_id=?)
+
+-- first rows, 3 bound
+WITH "retention_keeps" AS MATERIALIZED (SELECT "workspaces"."id" AS tenant, CASE WHEN "workspaces"."retention" IS NULL OR "workspaces"."retention" = '' THEN NULL WHEN NOT json_valid("workspaces"."retention") THEN x'' ELSE CASE json_type("workspaces"."retention") WHEN 'null' THEN NULL WHEN 'object' THEN (SELECT CASE count(*) WHEN 0 THEN NULL WHEN 1 THEN CASE WHEN min(j.type) IN ('integer', 'real') AND min(j.value) > 0 THEN CASE WHEN max(min(j.value), 0.041666666666666664) * 86400000.0 >= CAST(?2 AS INTEGER) THEN -9e999 ELSE (min(max(0, (CAST(CAST(?2 AS INTEGER) - max(min(j.value), 0.041666666666666664) * 86400000.0 AS INTEGER)) - 1735689600000), 2199023255551) << 22) END ELSE -9e999 END ELSE x'' END FROM json_each("workspaces"."retention") AS j WHERE j.key = 'message_ttl_days') ELSE x'' END END AS cut FROM "workspaces") SELECT typeof(k0), CASE typeof(k0) WHEN 'integer' THEN CAST(k0 AS TEXT) WHEN 'blob' THEN hex(k0) ELSE k0 END, typeof(k1), CASE typeof(k1) WHEN 'integer' THEN CAST(k1 AS TEXT) WHEN 'blob' THEN hex(k1) ELSE k1 END, v, CASE WHEN v IS 1 THEN g END, CASE WHEN v IS 'malformed' THEN CAST(tenant AS TEXT) END FROM (SELECT "messages"."rowid" AS k0, "messages"."rowid" AS k1, CASE CASE typeof("messages"."id") WHEN 'integer' THEN CASE WHEN "messages"."id" >= 0 THEN "messages"."id" END WHEN 'text' THEN CASE WHEN "messages"."id" NOT GLOB '*[^0-9]*' AND "messages"."id" NOT GLOB '0?*' AND length("messages"."id") BETWEEN 1 AND 19 AND instr("messages"."id", char(0)) = 0 AND (length("messages"."id") < 19 OR "messages"."id" <= '9223372036854775807') THEN CAST("messages"."id" AS INTEGER) END END < CAST(?1 AS INTEGER) WHEN 0 THEN NULL WHEN 1 THEN CASE WHEN (NOT EXISTS (SELECT 1 FROM messages AS reply WHERE reply.thread_id = messages.id)) THEN CASE coalesce((SELECT CASE typeof(cut) WHEN 'null' THEN NULL WHEN 'blob' THEN 'malformed' ELSE CASE typeof("messages"."id") WHEN 'integer' THEN CASE WHEN "messages"."id" >= 0 THEN "messages"."id" END WHEN 'text' THEN CASE WHEN "messages"."id" NOT GLOB '*[^0-9]*' AND "messages"."id" NOT GLOB '0?*' AND length("messages"."id") BETWEEN 1 AND 19 AND instr("messages"."id", char(0)) = 0 AND (length("messages"."id") < 19 OR "messages"."id" <= '9223372036854775807') THEN CAST("messages"."id" AS INTEGER) END END < +cut END FROM "retention_keeps" WHERE "retention_keeps"."tenant" = "messages"."workspace_id"), 0) WHEN 0 THEN 0 WHEN 1 THEN CASE WHEN EXISTS (SELECT 1 FROM "messages" AS "retention_child" WHERE "messages"."id" = "retention_child"."thread_id" AND NOT ("retention_child"."rowid" IS "messages"."rowid")) THEN 'referenced' ELSE 1 END ELSE 'malformed' END ELSE 0 END ELSE CASE WHEN (NOT EXISTS (SELECT 1 FROM messages AS reply WHERE reply.thread_id = messages.id)) THEN CASE WHEN "messages"."id" IS NULL THEN 'undated' ELSE 'unreadable' END ELSE 0 END END AS v, (quote("messages"."id") || ',' || quote("messages"."workspace_id")) AS g, "messages"."workspace_id" AS tenant FROM "messages" NOT INDEXED WHERE "messages"."rowid" <= +CAST(?3 AS INTEGER) ORDER BY "messages"."rowid" LIMIT 4000);
+--   CO-ROUTINE (subquery-7)
+--     SEARCH messages USING INTEGER PRIMARY KEY (rowid<?)
+--     CORRELATED SCALAR SUBQUERY 3
+--       SEARCH reply USING COVERING INDEX idx_messages_thread (thread_id=?)
+--     CORRELATED SCALAR SUBQUERY 4
+--       MATERIALIZE retention_keeps
+--         SCAN workspaces
+--         CORRELATED SCALAR SUBQUERY 1
+--           SCAN j VIRTUAL TABLE INDEX 1:
+--       BLOOM FILTER ON retention_keeps (tenant=?)
+--       SEARCH retention_keeps USING AUTOMATIC COVERING INDEX (tenant=?)
+--     CORRELATED SCALAR SUBQUERY 5
+--       SEARCH retention_child USING COVERING INDEX idx_messages_thread (thread_id=?)
+--     CORRELATED SCALAR SUBQUERY 6
+--       SEARCH reply USING COVERING INDEX idx_messages_thread (thread_id=?)
+--   SCAN (subquery-7)
 
