@@ -18,6 +18,7 @@ from ..statements.pages import Boundary, Range
 from ..statements.quoting import column, name, text
 from ..steps import Batch, Result, Statement, Step, Value
 from .receipt import NAMED_TENANTS, RuleReceipt
+from .saving import Saving, old, sample
 from .sizes import FIRST_ROWS
 from .traversal import Traversal
 
@@ -65,6 +66,7 @@ class RulePreview:
         raised: tenants whose keep is below `shortest` and is raised to it, at most 20.
         lookups: tables that its statements scan once each.
         statements: what a run sends for the rows counted, at a typical page (1,000 deleted rows; as many keys as a page may read).
+        saving: what the plan's advice would save each traversal, where it is worth it.
     """
 
     rule: str
@@ -77,6 +79,7 @@ class RulePreview:
     raised: tuple[str, ...] = ()
     lookups: tuple[LookUp, ...] = ()
     statements: int = 0
+    saving: Saving | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +159,19 @@ def _count_rule(rule: RulePlan, now_ms: int, pages: int) -> Generator[Step, list
         raised=raised,
         lookups=(yield from _look_ups(rule)),
         statements=rule.first_cost + typical * rule.page_cost,
+        saving=(yield from _saving(state, found, whole)),
     )
+
+
+def _saving(state: Traversal, found: list[Boundary], whole: bool) -> Generator[Step, list[Result] | None, Saving | None]:
+    """What the plan's advice would save, None where it is not worth saying; the tail of a large table that has no rowid is not known."""
+    if state.rule.advice is None:
+        return None
+    saving = Saving(sum(p.seen for p in found), sum(old(p) for p in found), whole)
+    if not whole and state.rule.pages.walk.integers:
+        guess = yield from sample(state.rule, state.cutoffs, state.high)
+        saving = Saving(max(saving.now, guess.now), max(saving.then, guess.then), exact=False)
+    return saving if saving.pays else None
 
 
 def _next_page(state: Traversal) -> Generator[Step, list[Result] | None, tuple[Boundary, bool]]:

@@ -32,6 +32,7 @@ class RulePlan:
         shape: what decides which rows go.
         pages: its statements.
         why_walk: why this walk was chosen.
+        advice: what to write so that kept rows are no longer read: a CREATE INDEX, or `ordered = true`; None where nothing helps.
         end: the exclusive end of a walk by age, as a cutoff in the form in which the index holds ages; None for other walks.
         chunk: rows in one delete of chunk mode; None in range mode.
         drain: the family below the rule's table, where its children go with their parents; else None.
@@ -58,6 +59,7 @@ class RulePlan:
     shape: Shape
     pages: PageSQL
     why_walk: str
+    advice: str | None = None
     end: Cutoff | None = None
     chunk: int | None = None
     drain: DrainSQL | None = None

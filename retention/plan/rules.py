@@ -16,6 +16,7 @@ from ..statements.drain import DrainSQL, Node, nodes
 from ..statements.pages import PageSQL
 from ..statements.quoting import name
 from ..steps import Batch, Statement
+from .advice import advise
 from .drain import drain_cost, holds_below, read_drained
 from .family import Family, as_reference, check_parents, count_followers, identity, read_family
 from .model import RulePlan
@@ -111,6 +112,7 @@ def compile_rule(rule: Rule, policy: Policy, schema: Schema, host: Capabilities,
         shape=shape,
         pages=pages,
         why_walk=why,
+        advice=advise(rule, policy, schema, table, walk),
         end=_end(shape) if walk.by_age else None,
         chunk=chunk,
         drain=drain,

@@ -13,13 +13,13 @@ from __future__ import annotations
 
 from ..errors import PolicyError, Refused
 from ..policy.models import Policy, Rule
-from ..schema.keys import Key, age_index_keys, primary_key, rowid_key
+from ..schema.keys import Key, KeyColumn, age_index_keys, primary_key, rowid_key
 from ..schema.model import Table
 from ..statements.ages import age_format
 from ..statements.pages import Walk
 from ..statements.quoting import name
 
-__all__ = ["choose_walk"]
+__all__ = ["choose_walk", "in_time_order"]
 
 _ONE_CLASS = {"snowflake": ("INTEGER", "NUMERIC"), "uuid7": ("TEXT",), "ulid": ("TEXT",)}
 """Ids that are read in two storage classes, and the affinities under which one of them is left: an index puts numbers before texts, and
@@ -71,15 +71,16 @@ def _suited(rule: Rule, policy: Policy, table: Table) -> Key | str:
 def _candidates(rule: Rule, table: Table) -> list[Key]:
     """Indexes led by the age that stand in time order."""
     assert rule.age is not None
+    return [key for key in age_index_keys(table, rule.age.columns[0]) if in_time_order(rule, key.columns[0])]
+
+
+def in_time_order(rule: Rule, column: KeyColumn) -> bool:
+    """Whether a b-tree led by this column, the rule's age, holds its rows in the order of time."""
+    assert rule.age is not None
     order = age_format(rule.age.format).order
-    found: list[Key] = []
-    for key in age_index_keys(table, rule.age.columns[0]):
-        first = key.columns[0]
-        numbers = order == "number" and first.affinity != "TEXT"
-        texts = order == "text" and first.collation == "BINARY"
-        if (numbers or texts) and first.affinity in _ONE_CLASS.get(rule.age.format, (first.affinity,)):
-            found.append(key)
-    return found
+    numbers = order == "number" and column.affinity != "TEXT"
+    texts = order == "text" and column.collation == "BINARY"
+    return (numbers or texts) and column.affinity in _ONE_CLASS.get(rule.age.format, (column.affinity,))
 
 
 def _fixed(rule: Rule, table: Table, where: str) -> Walk:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..engine.preview import Preview, RulePreview
+from ..engine.saving import Saving
 from ..plan.model import Plan, RulePlan
 from .further import further_data, further_lines
 from .words import counted, listed, number
@@ -50,6 +51,8 @@ def _rule_lines(rule: RulePlan, count: RulePreview, statements: bool) -> Iterato
     if count.raised:
         yield f"  raised      the keep of {', '.join(count.raised)} is shorter than `shortest`, which holds instead"
     yield f"  walk        {rule.walk}: {rule.why_walk}"
+    if count.saving is not None:
+        yield f"  advice      {_advice(rule, count.saving)}"
     yield f"  mode        {'range' if rule.chunk is None else f'chunk, {number(rule.chunk)} rows a delete'}"
     yield f"  page        {_page(rule)}"
     for look_up in count.lookups:
@@ -62,6 +65,11 @@ def _rule_lines(rule: RulePlan, count: RulePreview, statements: bool) -> Iterato
             yield f"  {query.label}"
             yield f"    {query.sql}"
             yield from (f"      {line}" for line in query.lines)
+
+
+def _advice(rule: RulePlan, saving: Saving) -> str:
+    about = "" if saving.exact else "about "
+    return f"{rule.advice}: a traversal would visit {about}{counted(saving.then, 'row')} instead of {about}{number(saving.now)}"
 
 
 def _rows(count: RulePreview) -> str:
@@ -117,12 +125,19 @@ def plan_data(plan: Plan, preview: Preview, limit: int | None) -> dict[str, Any]
     }
 
 
+def _advice_data(rule: RulePlan, saving: Saving | None) -> dict[str, Any] | None:
+    if saving is None:
+        return None
+    return {"write": rule.advice, "rows_now": saving.now, "rows_then": saving.then, "exact": saving.exact}
+
+
 def _rule_data(rule: RulePlan, count: RulePreview) -> dict[str, Any]:
     return {
         "rule": rule.name,
         "table": rule.table,
         "walk": rule.walk,
         "why_walk": rule.why_walk,
+        "advice": _advice_data(rule, count.saving),
         "mode": "range" if rule.chunk is None else "chunk",
         "page": {"statements": rule.page_cost, "rows": rule.max_keys, "writes": rule.max_writes, "max_pages": rule.max_pages},
         "to_delete": count.expired,

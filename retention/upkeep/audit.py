@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, cast
 
 from ..errors import RetentionError
+from ..plan.advice import ORDERED, advise
 from ..plan.drain import read_drained
 from ..plan.walks import choose_walk
 from ..policy.closure_models import Closure
@@ -18,8 +19,6 @@ from ..schema.ddl import virtual_module
 from ..schema.foreign_keys import Reach, child_index, reach
 from ..schema.guess import lasting, role, words
 from ..schema.model import ForeignKey, Schema, Table, Trigger, fold
-from ..statements import quoting
-from ..statements.ages import age_format
 
 __all__ = ["Audit", "Finding", "Severity", "audit"]
 
@@ -77,6 +76,14 @@ class _Scene:
             return choose_walk(rule, self.policy, table, rule.name)[0].kind
         except RetentionError:
             return None
+
+    def age_index(self, rule: Rule, table: Table) -> str | None:
+        """The CREATE INDEX that would spare the rule its kept history, or None."""
+        try:
+            advice = advise(rule, self.policy, self.schema, table, choose_walk(rule, self.policy, table, rule.name)[0])
+        except RetentionError:
+            return None
+        return None if advice == ORDERED else advice
 
     def reached(self, table: Table) -> tuple[Reach, ...]:
         """What a DELETE from `table` changes through foreign keys that are enforced."""
@@ -442,26 +449,17 @@ def _age_indexes(scene: _Scene) -> Iterator[Finding]:
     """Rules that read their kept history once a traversal, where an index led by the age would spare it."""
     for table, rules in scene.ruled:
         for rule in rules:
-            column = table.column(rule.age.columns[0]) if rule.age is not None else None
-            if rule.age is None or column is None or len(rule.age.columns) > 1 or rule.ordered or rule.walk is not None:
+            sql = scene.age_index(rule, table)
+            if sql is None or rule.age is None:
                 continue
-            if rule.tenant is not None and (scene.policy.tenants is None or scene.policy.tenants.shortest is None):
-                continue
-            order = age_format(rule.age.format).order
-            sought = column.affinity != "TEXT" if order == "number" else column.collation == "BINARY"
-            first_key = table.primary_key[:1] if table.without_rowid else (table.integer_pk,)
-            if order is None or not sought or column.name in first_key or scene.walk(rule, table) in ("index", None):
-                continue
-            parts = [column.name, *(table.primary_key if table.without_rowid else ())]
-            index = quoting.name(f"idx_{table.name}_{column.name}")
             yield Finding(
                 "advice",
                 "age_index",
                 table.name,
-                f"Rule {rule.name!r} has no index led by {column.name!r}.",
+                f"Rule {rule.name!r} has no index led by {rule.age.columns[0]!r}.",
                 "Each traversal reads the whole table, kept rows too; with the index it reads only rows that are old enough.",
                 "Create the index if most rows stay, or write ordered = true if the age never falls along the key.",
-                f"CREATE INDEX {index} ON {quoting.name(table.name)} ({', '.join(quoting.name(part) for part in dict.fromkeys(parts))})",
+                sql,
             )
 
 

@@ -78,6 +78,19 @@ def test_a_bounded_count_is_at_least(tmp_path: Path) -> None:
     assert "at least 200 rows to delete" in text
 
 
+def test_what_would_spare_kept_history_is_said_with_how_much(tmp_path: Path) -> None:
+    db, file = create(tmp_path / "x.db", TABLE, aged(20_000, 500)), policy(tmp_path / "p.toml")
+    advice = 'CREATE INDEX "idx_t_at" ON "t" ("at")'
+    assert planned(db, file)["rules"][0]["advice"] == {"write": advice, "rows_now": 20_000, "rows_then": 500, "exact": True}
+    line = f"  advice      {advice}: a traversal would visit 500 rows instead of 20,000\n"
+    assert line in call("plan", db, "-p", file, "--now", NOW).stdout
+    con = apsw.Connection(str(db))
+    con.execute(advice)
+    con.close()
+    assert planned(db, file)["rules"][0]["advice"] is None
+    assert "advice" not in call("plan", db, "-p", file, "--now", NOW).stdout
+
+
 def test_no_more_pages_are_read_than_were_allowed(tmp_path: Path) -> None:
     db = create(tmp_path / "x.db", TABLE, aged(900, 500))
     assert counted(db, f"{RULE}page_rows = 10\n", pages=3).rules[0].pages == 3
