@@ -146,7 +146,8 @@ class Pruner:
                 return Pass("more", refusal)
             turn, state = self._turn, self._rules[self._turn]
             state.pages += 1
-            state.sizes.target = self.budget.aim or state.rule.target
+            aim = self.budget.aim
+            state.sizes.target, state.sizes.patience = (aim, aim) if aim else (state.rule.target, state.rule.patience)
             fatal: Pass | None = None
             try:
                 yield from state.take_page(self.budget)

@@ -8,13 +8,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-__all__ = ["FIRST_ROWS", "FLOOR_ROWS", "Sizes"]
+__all__ = ["FIRST_ROWS", "FLOOR_ROWS", "WORTH_ROWS", "Sizes"]
 
 FIRST_ROWS = 1_000
 """First guess of both numbers: about 1 ms of reads and 5 to 10 ms of writes on a file."""
 
 FLOOR_ROWS = 100
 """Smaller pages cost more in round trips than they save in latency; only failures go below."""
+
+WORTH_ROWS = 1_000
+"""A write of fewer rows may take longer than the aim, up to the rule's patience: with ten scattered indexes, or a family of seven tables, a
+row costs up to 0.1 ms, and writes of 25 ms would need a dozen statements for each 1,000 rows."""
 
 _GROWTH = 4
 """A page may be so many times larger than the last: one slow page is enough to correct a wrong guess."""
@@ -63,6 +67,7 @@ class Sizes:
         max_keys: cap of `keys` (`page_rows`).
         max_writes: cap of `writes` (`rows_changed`).
         target: aim for one write, s (25 ms on a file: two frames of a 60 Hz screen wait at the most; 200 ms remote).
+        patience: a write of fewer than `WORTH_ROWS` may take so long, s; never less than `target`.
     """
 
     keys: int
@@ -70,13 +75,14 @@ class Sizes:
     max_keys: int
     max_writes: int
     target: float
+    patience: float
     _line: _Line = field(default_factory=_Line)
 
     @classmethod
-    def start(cls, stored: tuple[int, int] | None, max_keys: int, max_writes: int, target: float) -> Sizes:
+    def start(cls, stored: tuple[int, int] | None, max_keys: int, max_writes: int, target: float, patience: float = 0.0) -> Sizes:
         """The stored sizes of an earlier run, or the first guess."""
         keys, writes = stored or (FIRST_ROWS, FIRST_ROWS)
-        return cls(max(1, min(keys, max_keys)), max(1, min(writes, max_writes)), max_keys, max_writes, target)
+        return cls(max(1, min(keys, max_keys)), max(1, min(writes, max_writes)), max_keys, max_writes, target, max(target, patience))
 
     def wrote(self, rows: int, seconds: float, *, limited: bool) -> None:
         """Learn from a write of so many rows; `limited` tells that more were there, so that a larger page would have been used."""
@@ -85,7 +91,7 @@ class Sizes:
         self._line.add(rows, seconds)
         fixed, slope = self._line.parts()
         aim = min(_LONGEST * self.target, max(self.target, 1.5 * fixed))
-        fitting = int((aim - fixed) / slope)
+        fitting = max(int((aim - fixed) / slope), min(WORTH_ROWS, int((self.patience - fixed) / slope)))
         if fitting < rows:
             self.writes = max(min(FLOOR_ROWS, self.max_writes), min(self.writes, max(fitting, rows // 2)))
         elif limited:

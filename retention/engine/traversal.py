@@ -70,7 +70,7 @@ class Traversal:
         state = cls(
             rule=rule,
             receipt=receipt,
-            sizes=Sizes.start(entry.rows, rule.max_keys, rule.max_writes, rule.target),
+            sizes=Sizes.start(entry.rows, rule.max_keys, rule.max_writes, rule.target, rule.patience),
             cutoffs=rule.cutoffs(now_ms),
             end=rule.end_key(now_ms),
             now_s=now_ms // 1000,

@@ -18,7 +18,7 @@ from ..steps import Batch, Result, Statement, Value
 from .sqlite_errors import FAILURES, host_error
 from .sqlite_limits import HAS_PREUPDATE, read_limits
 from .sqlite_locks import LockWait
-from .sqlite_neighbours import AIM_S, Neighbours
+from .sqlite_neighbours import AIM_S, SHUTTING_AIM_S, Neighbours
 from .sqlite_open import open_file
 from .sqlite_wal import Wal, journal_is_wal
 
@@ -181,8 +181,10 @@ class SQLite:
 
     @property
     def aim(self) -> float | None:
-        """Seconds that a write should take while others write too; None while nobody does."""
-        return AIM_S if self._neighbours.writing else None
+        """Seconds that a write should take while others write too, or where it shuts readers out; None where nobody may be waiting."""
+        if self._neighbours.writing:
+            return AIM_S
+        return None if journal_is_wal(self._connection) else SHUTTING_AIM_S
 
     @property
     def wal_bytes(self) -> int:

@@ -13,7 +13,7 @@ import apsw
 
 from .sqlite_locks import LockWait
 
-__all__ = ["AIM_S", "GAP_S", "Neighbours"]
+__all__ = ["AIM_S", "GAP_S", "SHUTTING_AIM_S", "Neighbours"]
 
 REMEMBERED_S = 1.0
 """So long after the last sign of another writer we still make room for one."""
@@ -21,6 +21,9 @@ REMEMBERED_S = 1.0
 AIM_S = 0.010
 """Aim for a write while others write. A waiter looks again after 1, 3, 8, 18 and 33 ms (`sqliteDefaultBusyCallback` in SQLite's main.c):
 behind a write of 10 ms it is in by its fourth look."""
+
+SHUTTING_AIM_S = 0.025
+"""Aim for a write to a rollback-journal file, which no one can read meanwhile, and who waits shows only afterwards."""
 
 GAP_S = 0.010
 """Between two of our writes then: the sleep between a waiter's third and fourth look, so that one of them falls into the gap."""

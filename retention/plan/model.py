@@ -40,7 +40,7 @@ class RulePlan:
         ordered: the age never falls along the key.
         revisit_ms: how often an ordered rule still makes a whole traversal.
         max_keys: rows read by one page. max_writes: rows removed by one delete. max_pages: pages in one run.
-        target: aim for one write, s.
+        target: aim for one write, s. patience: a write of few rows may take so long, s.
         max_changes: a write that changes more rows, cascades included, is rolled back; None where nothing cascades.
         asks_changes: `SELECT changes()` must follow a delete.
         looks_ahead: the next page's boundary travels with a delete.
@@ -70,6 +70,7 @@ class RulePlan:
     max_writes: int = 10_000
     max_pages: int | None = None
     target: float = 0.025
+    patience: float = 0.025
     max_changes: int | None = None
     asks_changes: bool = False
     looks_ahead: bool = False

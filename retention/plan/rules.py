@@ -34,6 +34,9 @@ CHUNKS = 20
 FILE_TARGET, REMOTE_TARGET = 0.025, 0.2
 """Aims for one write, s: design, section 4, "Page size"."""
 
+FILE_PATIENCE = 0.1
+"""Of a write of few rows while nobody else uses the file, s: four times the aim, as long as any write may hold the lock."""
+
 
 def compile_rule(rule: Rule, policy: Policy, schema: Schema, host: Capabilities, *, tenants: int | None = None) -> RulePlan:
     """The plan of one rule, without what only the database can say.
@@ -123,6 +126,7 @@ def compile_rule(rule: Rule, policy: Policy, schema: Schema, host: Capabilities,
         max_writes=policy.limits.rows_changed,
         max_pages=rule.max_pages,
         target=REMOTE_TARGET if host.remote else FILE_TARGET,
+        patience=REMOTE_TARGET if host.remote else FILE_PATIENCE,
         max_changes=max_changes,
         asks_changes=not host.exact_changes,
         looks_ahead=looks_ahead,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retention.engine.sizes import FIRST_ROWS, FLOOR_ROWS, Sizes
+from retention.engine.sizes import FIRST_ROWS, FLOOR_ROWS, WORTH_ROWS, Sizes
 
 seconds = st.one_of(st.just(0.0), st.floats(1e-6, 60))
 events = st.lists(
@@ -54,9 +54,9 @@ def test_a_stored_size_is_capped_by_todays_policy(stored: tuple[int, int], max_k
     assert sizes.writes == min(stored[1], max_writes)
 
 
-def settle(per_row: float, fixed: float = 0.0, *, writes: int = FIRST_ROWS) -> Sizes:
+def settle(per_row: float, fixed: float = 0.0, *, writes: int = FIRST_ROWS, patience: float = 0.0) -> Sizes:
     """A table in which every row goes, written at that speed."""
-    sizes = Sizes.start((writes, writes), 50_000, 10_000, 0.025)
+    sizes = Sizes.start((writes, writes), 50_000, 10_000, 0.025, patience)
     for _ in range(20):
         sizes.read(sizes.keys, sizes.keys, 0.001, filled=True)
         rows = min(sizes.keys, sizes.writes)
@@ -67,6 +67,13 @@ def settle(per_row: float, fixed: float = 0.0, *, writes: int = FIRST_ROWS) -> S
 def test_writes_settle_at_the_aim() -> None:
     assert 2_000 <= settle(1e-5).writes <= 3_200
     assert settle(1e-7).writes == 10_000
+
+
+def test_a_write_of_few_rows_may_take_longer_where_nobody_waits() -> None:
+    assert settle(5e-5, patience=0.1).writes == WORTH_ROWS
+    assert 400 <= settle(2e-4, patience=0.1).writes <= 520, "patience ends"
+    assert 2_000 <= settle(1e-5, patience=0.1).writes <= 3_200, "as before where the aim holds many"
+    assert 200 <= settle(1e-4).writes <= 260, "no patience"
 
 
 def test_a_slow_disk_ends_at_the_floor_and_not_below() -> None:
