@@ -79,7 +79,7 @@ def read_family(schema: Schema, table: Table, enforced: bool, children: str, hos
     if host.remote and deep:
         raise Refused(
             f"{where}: a delete would reach {', '.join(sorted(deep))} over more than one level of foreign keys, and {host.name} cannot "
-            f"measure or undo it; write rules for the children that delete them first.",
+            f"measure or undo it; write children = \"drain\", which deletes them in counted steps, or rules for the children.",
             "schema",
         )
     events = changed(schema, table.name, enforced)

@@ -208,7 +208,7 @@ def _holds(
         if held.name in family.deep:
             raise Refused(
                 f"{where}: a held row of {held.name!r} could go or change with a row of {table.name!r} over more than one level of foreign "
-                f"keys, which the hold does not see; delete the tables between them by rules of their own, or disable this rule.",
+                f"keys, which the hold does not see; write children = \"drain\", which looks that far, or disable this rule.",
                 "policy",
             )
         if held.name == table.name:
