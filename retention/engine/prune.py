@@ -8,7 +8,7 @@ is run even if the save used up the deadline.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..errors import Fenced, HostError, Refused
@@ -44,12 +44,13 @@ _LOST_REPLIES = 3
 
 @dataclass(slots=True)
 class Pass:
-    """How one pass over the rules ended."""
+    """How one pass over the rules ended. `limit`: what ended it before all of its work was done, where `why` says something graver."""
 
     outcome: Outcome
     why: Why
     deleted: int = 0
     message: str | None = None
+    limit: Why | None = None
 
 
 def _named(error: HostError, state: Traversal) -> str:
@@ -143,7 +144,7 @@ class Pruner:
             yield self._save(self._turn, refusal, failed, capped)
         while not isinstance(refusal, Pass):
             if refusal is not None:
-                return Pass("more", refusal)
+                return self._limited(refusal, failed)
             turn, state = self._turn, self._rules[self._turn]
             state.pages += 1
             aim = self.budget.aim
@@ -205,6 +206,11 @@ class Pruner:
         if capped:
             return Pass("more", "pages")
         return Pass("more" if any(s.stale for s in self._rules) else "done", "finished")
+
+    def _limited(self, why: Why, failed: set[int]) -> Pass:
+        """A limit ended the pass. What failed before it is not hidden by that, or it would stay unseen while limits end each run."""
+        ended = self._ended(failed, set())
+        return replace(ended, limit=why) if ended.outcome in ("failed", "refused") else Pass("more", why)
 
     def _following(self, turn: int, failed: set[int], capped: set[int]) -> int:
         """The next rule in rotation that has work left; `turn` itself where it is the only one."""

@@ -81,8 +81,8 @@ def append_once(
     """
     p = Params()
     insert = _insert(log, p, kind, stream, at, now, payload, extra)
-    own = f"e.{name(log.stream)} = {p(stream)} AND e.{name(log.kind)} = {p(kind)}"
-    once = p.statement(f"{insert} WHERE NOT EXISTS (SELECT 1 FROM {table(log)} AS e WHERE {own}) RETURNING {columns(log)}")
+    own = f"retention_e.{name(log.stream)} = {p(stream)} AND retention_e.{name(log.kind)} = {p(kind)}"
+    once = p.statement(f"{insert} WHERE NOT EXISTS (SELECT 1 FROM {table(log)} AS retention_e WHERE {own}) RETURNING {columns(log)}")
     callback = () if log.callback is None or log.callback.table is None else (callback_rows(log, log.callback, kind, now, stream),)
     results = yield from ask(once, *callback, _find(log, kind, stream), writes=True, repeatable=True)
     return _appended(log, results[-1].rows[0], bool(results[0].rows), now)
@@ -117,20 +117,21 @@ def callback_rows(log: Events, callback: Callback, kind: str, now: int, stream: 
     Only if that statement wrote any, and if the stream's start event said whither.
     """
     p = Params()
-    key, own = f"e.{name(log.id)}", f"e.{name(log.stream)}"
+    key, own = f"retention_e.{name(log.id)}", f"retention_e.{name(log.stream)}"
     # An INSERT numbers its rows one after the other (AUTOINCREMENT, and one writer at a time).
     fresh = f"{key} > last_insert_rowid() - changes() AND {key} <= last_insert_rowid()"
     which = fresh if stream is None else f"{own} = {p(stream)}"
-    payload = f"s.{name(log.payload or '')}"
+    payload = f"retention_s.{name(log.payload or '')}"
     target = f"NULLIF(CASE WHEN json_valid({payload}) THEN {payload} ->> {p(callback.target)} END, '')"
-    first = f"x.{name(log.stream)} = {own} AND x.{name(log.kind)} = {p(callback.start)} ORDER BY x.{name(log.id)} LIMIT 1"
-    start = f"s.{name(log.id)} = (SELECT x.{name(log.id)} FROM {table(log)} AS x WHERE {first})"
-    ms = unit(log.at.format).ms(f"e.{name(log.at.column)}")
+    first = f"retention_x.{name(log.stream)} = {own} AND retention_x.{name(log.kind)} = {p(callback.start)}"
+    oldest = f"FROM {table(log)} AS retention_x WHERE {first} ORDER BY retention_x.{name(log.id)} LIMIT 1"
+    start = f"retention_s.{name(log.id)} = (SELECT retention_x.{name(log.id)} {oldest})"
+    ms = unit(log.at.format).ms(f"retention_e.{name(log.at.column)}")
     # Each is bound only where it is used: D1 refuses values that no parameter takes.
     fields: dict[str, Callable[[], str]] = {
         "uuid": lambda: "lower(hex(randomblob(16)))",
         "stream": lambda: own,
-        "kind": lambda: f"e.{name(log.kind)}",
+        "kind": lambda: f"retention_e.{name(log.kind)}",
         "public": lambda: p(kind if log.public is None else log.public.get(kind)),
         "id": lambda: key,
         "at": lambda: ms,
@@ -142,8 +143,8 @@ def callback_rows(log: Events, callback: Callback, kind: str, now: int, stream: 
     values = {key: _template(p, value, fields) for key, value in callback.columns.items()}
     return p.statement(
         f"INSERT INTO {name(callback.table or '')} ({', '.join(map(name, values))}) SELECT {', '.join(values.values())} "
-        f"FROM {table(log)} AS e JOIN {table(log)} AS s ON {start} WHERE changes() > 0 AND {which} "
-        f"AND e.{name(log.kind)} = {p(kind)} AND {target} IS NOT NULL AND {kind_test(log, p, 'e')}"
+        f"FROM {table(log)} AS retention_e JOIN {table(log)} AS retention_s ON {start} WHERE changes() > 0 AND {which} "
+        f"AND retention_e.{name(log.kind)} = {p(kind)} AND {target} IS NOT NULL AND {kind_test(log, p, 'retention_e')}"
     )
 
 

@@ -22,7 +22,7 @@ from ..statements.pages import PageSQL, Range
 from ..statements.quoting import whether
 from ..steps import Batch, Statement, Value
 from .closure_sql import ALIASES, REASONS, ClosureSQL, Held
-from .log_schema import advise, check
+from .log_schema import advise, check, key_as_stream, require_consumers
 from .sql import Params
 from .sweep_plan import FILE_TARGET, READS, REMOTE_TARGET, digest_of, found_key, whole_walk
 
@@ -95,12 +95,15 @@ def compile_closure(closure: Closure, policy: Policy, schema: Schema, host: Capa
     events = policy.events if closure.acked else None
     if events is not None and events.cursors is not None:
         check(events, schema)
+        require_consumers(events, schema, where, by_stream=True)
         reads |= {events.table, events.cursors.table}
     going = [table.name, *(member.table for member in members if not member.memory)]
     touched = {event for one in going for event in changed(schema, one, policy.foreign_keys == "on")}
     holds = tuple(_holds(policy, closure, schema, {t for t, _ in touched}, where))
     identities = {name: identity(found) for name in going if (found := schema.table(name)) is not None}
-    sql = ClosureSQL(closure, found_key(table, closure.key, where), identities, holds, events, policy.limits.rows_changed)
+    key = found_key(table, closure.key, where)
+    stream = "" if events is None else key_as_stream(events, schema, table, key)
+    sql = ClosureSQL(closure, key, identities, holds, events, stream, policy.limits.rows_changed)
     walk, why = whole_walk(table, where)
     p = Params()
     text = sql.condition(p, 0)
@@ -120,8 +123,7 @@ def compile_closure(closure: Closure, policy: Policy, schema: Schema, host: Capa
         feeds=frozenset(t for t, _ in touched),
         alters=frozenset(t for t, kind in touched if kind != "DELETE"),
         notes=tuple(f"{advice.why}; create one: {advice.sql}" for advice in advise(events, schema)) if events is not None else (),
-        # The consumers' names are found at one end of the places' own key, which SQLite calls a scan.
-        aliases=ALIASES | {events.cursors.table} if events is not None and events.cursors is not None else frozenset(),
+        aliases=ALIASES,
         sql=sql,
         batch=closure.batch,
         max_batches=closure.max_batches,

@@ -21,8 +21,9 @@ __all__ = ["ALIASES", "REASONS", "ClosureSQL", "Held"]
 REASONS = ("undated", "unreadable", "leased", "held", "open", "unread")
 """Why an old terminal unit stays; the boundary counts parents under these words."""
 
-ALIASES = frozenset({"c", "n", "w", CONSUMERS, "retention_names", "retention_walk"})
-"""What the list of consumers is called where it is read: a handful of names, each found through an index."""
+ALIASES = frozenset({*(f"retention_{a}" for a in "cnsw"), CONSUMERS, "retention_names", "retention_walk"})
+"""What the list of consumers is called where it is read: a handful of names, each found at one end of an index, which SQLite may call
+a scan."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,7 @@ class ClosureSQL:
 
     Attributes:
         closure: what the policy says.
-        key: the unique column that names a parent.
+        key: the unique column that names a parent. stream: SQL of its value as the log has it.
         identities: by member's table, the columns that name one of its rows.
         holds: that could keep a unit.
         events: the log that is asked, or None.
@@ -51,6 +52,7 @@ class ClosureSQL:
     identities: dict[str, tuple[str, ...]]
     holds: tuple[Held, ...] = ()
     events: Events | None = None
+    stream: str = ""
     most: int = 10_000
 
     @property
@@ -118,21 +120,22 @@ class ClosureSQL:
         A place that moved since `stopped_after` keeps its unit too: it is what shows that its consumer lives.
         """
         consumers = common_table(log, cursors, p, now_ms)
-        mine = f"{table(log)}.{name(log.stream)} = {self._parent_key} AND {kind_test(log, p)}"
+        mine = f"{table(log)}.{name(log.stream)} = {self.stream} AND {kind_test(log, p)}"
         waits = f"NOT {acked(log, cursors)} AND NOT {given_up(log, p, now_ms)}"
-        source = f"{table(log)} CROSS JOIN {CONSUMERS} AS c {with_cursors(log, cursors)}"
+        source = f"{table(log)} CROSS JOIN {CONSUMERS} AS retention_c {with_cursors(log, cursors)}"
         unread = f"EXISTS ({consumers} SELECT 1 FROM {source} WHERE {mine} AND ({waits}) IS NOT 0)"
         if log.stopped_after is not None and cursors.moved is not None:
             since = p(unit(cursors.moved.format).encode(now_ms - log.stopped_after))
-            place = f"k.{name(cursors.stream)} = {self._parent_key} AND k.{name(cursors.moved.column)} >= {since}"
-            unread = f"({unread} OR EXISTS (SELECT 1 FROM {name(cursors.table)} AS k WHERE {place}))"
+            place = f"retention_k.{name(cursors.stream)} = {self.stream} AND retention_k.{name(cursors.moved.column)} >= {since}"
+            unread = f"({unread} OR EXISTS (SELECT 1 FROM {name(cursors.table)} AS retention_k WHERE {place}))"
         if log.callback is None:
             return unread
-        of = f"s.{name(log.stream)} = {self._parent_key} AND s.{name(log.kind)}"
-        payload = f"s.{name(log.payload or '')}"
+        of = f"retention_s.{name(log.stream)} = {self.stream} AND retention_s.{name(log.kind)}"
+        payload = f"retention_s.{name(log.payload or '')}"
         target = f"CASE WHEN json_valid({payload}) THEN {payload} ->> {p(log.callback.target)} END"
-        asked = f"EXISTS (SELECT 1 FROM {table(log)} AS s WHERE {of} = {p(log.callback.start)} AND NULLIF({target}, '') IS NOT NULL)"
-        ended = f"EXISTS (SELECT 1 FROM {table(log)} AS s WHERE {of} IN {p.list(log.callback.terminal)})"
+        events = f"SELECT 1 FROM {table(log)} AS retention_s WHERE {of}"
+        asked = f"EXISTS ({events} = {p(log.callback.start)} AND NULLIF({target}, '') IS NOT NULL)"
+        ended = f"EXISTS ({events} IN {p.list(log.callback.terminal)})"
         return f"({unread} OR ({asked} AND NOT {ended}))"
 
     def _fence(self, rows: str, now_ms: int) -> Statement:

@@ -18,11 +18,12 @@ The prefix keeps it from hiding a table of the application.
 
 def common_table(log: Events, cursors: Cursors, p: Params, now: int) -> str:
     """The WITH clause that makes `CONSUMERS`. A consumer that is listed in the policy and never acked is quiet."""
-    quiet = "FALSE"
+    quiet = "0"
     if log.stopped_after is not None and cursors.moved is not None:
-        since = f"m.{name(cursors.moved.column)} >= {p(unit(cursors.moved.format).encode(now - log.stopped_after))}"
-        quiet = f"NOT EXISTS (SELECT 1 FROM {name(cursors.table)} AS m WHERE {consumer_test(cursors, 'n.name', 'm')} AND {since})"
-    each = f"SELECT n.name, {quiet} FROM retention_names AS n"
+        since = f"retention_m.{name(cursors.moved.column)} >= {p(unit(cursors.moved.format).encode(now - log.stopped_after))}"
+        own = consumer_test(cursors, "retention_n.name", "retention_m")
+        quiet = f"NOT EXISTS (SELECT 1 FROM {name(cursors.table)} AS retention_m WHERE {own} AND {since})"
+    each = f"SELECT retention_n.name, {quiet} FROM retention_names AS retention_n"
     return f"WITH RECURSIVE {_names(log, cursors, p)}, {CONSUMERS}(name, quiet) AS MATERIALIZED ({each})"
 
 
@@ -30,27 +31,28 @@ def _names(log: Events, cursors: Cursors, p: Params) -> str:
     if cursors.consumer is None:
         return "retention_names(name) AS (SELECT '')"
     # Steps from name to name through the index, however many cursors each has; DISTINCT would read them all.
-    key, source = name(cursors.consumer), name(cursors.table)
-    following = f"SELECT MIN(s.{key}) FROM {source} AS s WHERE s.{key} > w.name"
-    walk = f"SELECT MIN({key}) FROM {source} UNION ALL SELECT ({following}) FROM retention_walk AS w WHERE w.name IS NOT NULL"
+    key = f"retention_s.{name(cursors.consumer)}"
+    least = f"SELECT MIN({key}) FROM {name(cursors.table)} AS retention_s"
+    following = f"SELECT ({least} WHERE {key} > retention_w.name) FROM retention_walk AS retention_w WHERE retention_w.name IS NOT NULL"
+    walk = f"{least} UNION ALL {following}"
     listed = f" UNION SELECT value FROM {p.list(log.consumers)}" if log.consumers else ""
     return f"retention_walk(name) AS ({walk}), retention_names(name) AS (SELECT name FROM retention_walk WHERE name IS NOT NULL{listed})"
 
 
 def with_cursors(log: Events, cursors: Cursors) -> str:
     """What joins a consumer `c` to its cursor `k` in the event's stream, if it has one there."""
-    mine = f"k.{name(cursors.stream)} = {column(log, 'stream')} AND {consumer_test(cursors, 'c.name', 'k')}"
-    return f"LEFT JOIN {name(cursors.table)} AS k ON {mine}"
+    mine = f"retention_k.{name(cursors.stream)} = {column(log, 'stream')} AND {consumer_test(cursors, 'retention_c.name', 'retention_k')}"
+    return f"LEFT JOIN {name(cursors.table)} AS retention_k ON {mine}"
 
 
 def acked(log: Events, cursors: Cursors) -> str:
     """Whether the cursor `k` is at or past the event. No cursor, or one that is no number, counts as 0."""
-    at = f"k.{name(cursors.position)}"
+    at = f"retention_k.{name(cursors.position)}"
     return f"(typeof({at}) = 'integer' AND {at} >= {column(log, 'id')})"
 
 
 def given_up(log: Events, p: Params, now: int) -> str:
     """Whether the consumer `c` no longer protects an event that it has not acked."""
     if log.stopped_after is None:
-        return "FALSE"
-    return f"(c.quiet AND {unit(log.at.format).older(column(log, 'at'), now - log.stopped_after, p)})"
+        return "0"
+    return f"(retention_c.quiet AND {unit(log.at.format).older(column(log, 'at'), now - log.stopped_after, p)})"

@@ -8,7 +8,7 @@ from ..policy.ledger_models import Events
 from ..statements.quoting import name
 from ..steps import Engine
 from .listing import Counts, count_statement, named, read_counts
-from .log import column, kind_test, require_cursors, table
+from .log import acked_id, column, kind_test, require_cursors, table
 from .sql import Params, ask, unit
 
 __all__ = ["Acked", "ack"]
@@ -52,7 +52,7 @@ def ack(log: Events, stream: str, through: int | str, *, now: int, consumer: str
     own = f"{column(log, 'stream')} = {p(stream)} AND {key} = {place} AND {kind_test(log, p)}"
     unique = [cursors.stream] if cursors.consumer is None else [cursors.consumer, cursors.stream]
     moving = [part for part in values if part not in unique]
-    forward = f"excluded.{name(cursors.position)} > {name(cursors.table)}.{name(cursors.position)}"
+    forward = f"excluded.{name(cursors.position)} > COALESCE({acked_id(cursors, name(cursors.table))}, 0)"
     found = f"SELECT {', '.join(values.values())} FROM {table(log)} WHERE {own}"
     upsert = p.statement(
         f"INSERT INTO {name(cursors.table)} ({', '.join(map(name, values))}) {found} "

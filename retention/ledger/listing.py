@@ -82,7 +82,7 @@ def count_statement(log: Events, stream: str, consumer: str | None) -> Statement
     """The statement whose row `read_counts` reads."""
     p = Params()
     own = p(stream)
-    cursor = position(require_cursors(log, consumer), own, p(consumer or "")) if log.cursors else "0"
+    cursor = position(require_cursors(log, consumer), p, own, consumer) if log.cursors else "0"
     public = f"({kind_test(log, p)})"
     known = public if not log.hidden else f"({public} OR {column(log, 'kind')} IN {p.list(log.hidden)})"
     return p.statement(
@@ -102,16 +102,16 @@ def named(log: Events, p: Params, stream: str, event_id: str) -> str:
     if parsed is None:
         return "NULL"
     at, key = parsed
-    same = f"{column(log, 'stream', 'n')} = {p(stream)} AND {unit(log.at.format).ms(column(log, 'at', 'n'))} = {p(at)}"
-    own = column(log, "id", "n")
-    return f"(SELECT {own} FROM {table(log)} AS n WHERE {own} = {p(key)} AND {same} AND {kind_test(log, p, 'n')})"
+    same = f"{column(log, 'stream', 'retention_n')} = {p(stream)} AND {unit(log.at.format).ms(column(log, 'at', 'retention_n'))} = {p(at)}"
+    own = column(log, "id", "retention_n")
+    return f"(SELECT {own} FROM {table(log)} AS retention_n WHERE {own} = {p(key)} AND {same} AND {kind_test(log, p, 'retention_n')})"
 
 
 def _place(log: Events, p: Params, stream: str, after: int | str | None, consumer: str | None) -> str:
     """SQL of the id after which events are wanted."""
     match after:
         case None:
-            return position(require_cursors(log, consumer), p(stream), p(consumer or ""))
+            return position(require_cursors(log, consumer), p, p(stream), consumer)
         case int():
             return p(after)
         case str():

@@ -16,6 +16,7 @@ from .sql import MAX_INTEGER, Params, unit
 __all__ = [
     "STOPPED",
     "Event",
+    "acked_id",
     "column",
     "columns",
     "consumer_test",
@@ -103,17 +104,17 @@ def event(log: Events, row: Sequence[Value]) -> Event:
 def kind_test(log: Events, p: Params, alias: str | None = None) -> str:
     """Whether consumers see the event. `IS 1` keeps the planner from walking an index by kind instead of by id."""
     if log.public is None:
-        return "TRUE"
+        return "1"
     if not log.public:
-        return "FALSE"
+        return "0"
     return f"({column(log, 'kind', alias)} IN {p.list(log.public)}) IS 1"
 
 
 def never_back(log: Events, asked: str, stream: str) -> str:
     """The time an event gets, as SQL: the one `asked` for, or the newest of its stream where that is later."""
-    at = f"t.{name(log.at.column)}"
+    at = f"retention_t.{name(log.at.column)}"
     # What is no time is passed over: MAX would take a text among numbers for the largest.
-    own = f"FROM {table(log)} AS t WHERE t.{name(log.stream)} = {stream} AND {unit(log.at.format).valid(at)}"
+    own = f"FROM {table(log)} AS retention_t WHERE retention_t.{name(log.stream)} = {stream} AND {unit(log.at.format).valid(at)}"
     if log.at.format == "utc_text":
         return f"MAX({asked}, COALESCE((SELECT {at} {own} ORDER BY {at} DESC LIMIT 1), {asked}))"
     return f"MAX({asked}, COALESCE(CAST((SELECT MAX({at}) {own}) AS INTEGER), {asked}))"
@@ -132,16 +133,23 @@ def require_cursors(log: Events, consumer: str | None) -> Cursors:
 
 def consumer_test(cursors: Cursors, who: str, alias: str) -> str:
     """Whether a cursor belongs to the consumer whose name is the SQL `who`."""
-    return "TRUE" if cursors.consumer is None else f"{alias}.{name(cursors.consumer)} = {who}"
+    return "1" if cursors.consumer is None else f"{alias}.{name(cursors.consumer)} = {who}"
 
 
-def position(cursors: Cursors, stream: str, who: str) -> str:
-    """The id that a consumer has acked in a stream, 0 if none; `stream` and `who` are SQL."""
-    value = f"k.{name(cursors.position)}"
+def position(cursors: Cursors, p: Params, stream: str, consumer: str | None) -> str:
+    """The id that a consumer has acked in a stream, 0 if none; `stream` is SQL."""
+    # A value that no parameter takes is an error, so the name is bound only where it is asked for.
+    who = "" if cursors.consumer is None else p(consumer)
     return (
-        f"COALESCE((SELECT CASE WHEN typeof({value}) = 'integer' THEN {value} END FROM {name(cursors.table)} AS k "
-        f"WHERE k.{name(cursors.stream)} = {stream} AND {consumer_test(cursors, who, 'k')}), 0)"
+        f"COALESCE((SELECT {acked_id(cursors, 'retention_k')} FROM {name(cursors.table)} AS retention_k "
+        f"WHERE retention_k.{name(cursors.stream)} = {stream} AND {consumer_test(cursors, who, 'retention_k')}), 0)"
     )
+
+
+def acked_id(cursors: Cursors, alias: str) -> str:
+    """The id at which a cursor stands, as SQL: NULL for what is no number, which counts as 0 wherever cursors are compared."""
+    value = f"{alias}.{name(cursors.position)}"
+    return f"CASE WHEN typeof({value}) = 'integer' THEN {value} END"
 
 
 def stopped_stream(who: str) -> str:

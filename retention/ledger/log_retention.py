@@ -145,35 +145,36 @@ def _shown(log: Events, p: Params) -> str:
 
 
 def _needed(log: Events, cursors: Cursors, p: Params, now: int) -> str:
-    at_cursor = f"k.{name(cursors.position)} = {column(log, 'id')}"
+    at_cursor = f"retention_k.{name(cursors.position)} = {column(log, 'id')}"
     needs = f"CASE WHEN {acked(log, cursors)} THEN {at_cursor} ELSE NOT {given_up(log, p, now)} END"
-    return f"({_shown(log, p)} AND EXISTS (SELECT 1 FROM {CONSUMERS} AS c {with_cursors(log, cursors)} WHERE {needs}))"
+    return f"({_shown(log, p)} AND EXISTS (SELECT 1 FROM {CONSUMERS} AS retention_c {with_cursors(log, cursors)} WHERE {needs}))"
 
 
 def _say_stopped(log: Events, cursors: Cursors, after: int | None, upto: int, cutoff: int, now: int) -> Statement:
     """The event that a consumer was given up, for each that stands in the way of an event of this page; once until it moves again."""
     p = Params()
     consumers = common_table(log, cursors, p, now)
-    stream, encode = stopped_stream("c.name"), unit(log.at.format).encode
+    stream, encode = stopped_stream("retention_c.name"), unit(log.at.format).encode
     lost = (
         f"SELECT 1 FROM {table(log)} NOT INDEXED {with_cursors(log, cursors)} WHERE {_range(log, p, after, p(upto))} "
         f"AND ({_mortal(log, p, cutoff)} AND {_shown(log, p)} AND NOT {acked(log, cursors)} AND {given_up(log, p, now)}) IS 1"
     )
     last = "-1"
     if cursors.moved is not None:
-        moved = unit(cursors.moved.format).ms(f"MAX(m.{name(cursors.moved.column)})")
-        last = f"COALESCE((SELECT {moved} FROM {name(cursors.table)} AS m WHERE {consumer_test(cursors, 'c.name', 'm')}), -1)"
+        moved = unit(cursors.moved.format).ms(f"MAX(retention_m.{name(cursors.moved.column)})")
+        own = consumer_test(cursors, "retention_c.name", "retention_m")
+        last = f"COALESCE((SELECT {moved} FROM {name(cursors.table)} AS retention_m WHERE {own}), -1)"
     said = (
-        f"SELECT 1 FROM {table(log)} AS s WHERE {column(log, 'stream', 's')} = {stream} AND {column(log, 'kind', 's')} = {p(STOPPED)} "
-        f"AND {unit(log.at.format).ms(column(log, 'at', 's'))} > {last}"
+        f"SELECT 1 FROM {table(log)} AS retention_s WHERE {column(log, 'stream', 'retention_s')} = {stream} "
+        f"AND {column(log, 'kind', 'retention_s')} = {p(STOPPED)} AND {unit(log.at.format).ms(column(log, 'at', 'retention_s'))} > {last}"
     )
     values = {
         log.stream: stream,
         log.kind: p(STOPPED),
         log.at.column: never_back(log, p(encode(now)), stream),
-        log.payload or "": f"json_object('consumer', c.name, 'stopped_after_ms', {p(log.stopped_after)})",
+        log.payload or "": f"json_object('consumer', retention_c.name, 'stopped_after_ms', {p(log.stopped_after)})",
     }
     return p.statement(
-        f"{consumers} INSERT INTO {table(log)} ({', '.join(map(name, values))}) SELECT {', '.join(values.values())} FROM {CONSUMERS} AS c "
-        f"WHERE c.quiet AND EXISTS ({lost}) AND NOT EXISTS ({said}) RETURNING {name(log.stream)}"
+        f"{consumers} INSERT INTO {table(log)} ({', '.join(map(name, values))}) SELECT {', '.join(values.values())} "
+        f"FROM {CONSUMERS} AS retention_c WHERE retention_c.quiet AND EXISTS ({lost}) AND NOT EXISTS ({said}) RETURNING {name(log.stream)}"
     )

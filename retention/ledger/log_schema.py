@@ -5,16 +5,37 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from ..capabilities import Capabilities
 from ..errors import Refused
 from ..policy.ledger_models import Cursors, Events, Stamp
-from ..schema.model import Index, Schema, Table
+from ..schema.model import Index, Schema, Table, fold
 from ..schema.reader import read
-from ..statements.quoting import name, text
+from ..schema.tokens import name_of, tokens
+from ..statements.quoting import column, name, text
 from ..steps import Engine
 
-__all__ = ["Advice", "advice", "advise", "check", "inspect", "is_unique", "numbers", "require_numbers", "require_table"]
+__all__ = [
+    "NUMERIC",
+    "Advice",
+    "adds_to_itself",
+    "advice",
+    "advise",
+    "check",
+    "inspect",
+    "is_led_by",
+    "is_unique",
+    "key_as_stream",
+    "numbers",
+    "require_consumers",
+    "require_index",
+    "require_numbers",
+    "require_table",
+]
+
+NUMERIC = ("INTEGER", "REAL", "NUMERIC")
+"""Affinities under which a text in a comparison is taken for a number, and under which no index over texts serves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +128,53 @@ def is_unique(table: Table, columns: Sequence[str]) -> bool:
     wanted = sorted(column.lower() for column in columns)
     keys = [list(table.primary_key)] + [_keys(index, table) for index in table.indexes if index.unique and not index.partial]
     return any(sorted(column.lower() for column in key) == wanted for key in keys if key)
+
+
+def is_led_by(table: Table, wanted: str) -> bool:
+    """Whether rows with a given value of the column are found without reading others."""
+    leaders = [index.columns[0].name for index in table.indexes if not index.partial and index.columns]
+    keys = (*leaders, *table.primary_key[:1], table.integer_pk)
+    return fold(wanted) in {fold(key) for key in keys if key is not None}
+
+
+def require_index(table: Table, wanted: str, where: str, what: str) -> None:
+    """Raises Refused, with the statement that makes it, where no index of the table begins with the column."""
+    if not is_led_by(table, wanted):
+        index = name(f"{table.name}_{wanted}")
+        raise Refused(
+            f"{where}: {what} by {wanted!r}, which has no index, so {table.name!r} would be scanned each time; "
+            f"create one: CREATE INDEX {index} ON {name(table.name)} ({name(wanted)}).",
+            "schema",
+        )
+
+
+def require_consumers(log: Events, schema: Schema, where: str, *, by_stream: bool = False) -> None:
+    """Raises Refused where it would take all places to learn who reads the log or, `by_stream`, who has lately read a stream."""
+    found = None if log.cursors is None else schema.table(log.cursors.table)
+    if log.cursors is None or found is None or log.cursors.consumer is None:
+        return
+    require_index(found, log.cursors.consumer, where, "consumers are found")
+    if by_stream and log.stopped_after is not None:
+        require_index(found, log.cursors.stream, where, "the places in a stream are found")
+
+
+def key_as_stream(log: Events, schema: Schema, table: Table, key: str) -> str:
+    """A row's key as the log holds it, as SQL: streams are text, and a number would keep SQLite from the log's indexes."""
+    own, found = table.column(key), schema.table(log.table)
+    stream = None if found is None else found.column(log.stream)
+    named = column(table.name, key)
+    is_number = own is None or own.affinity in NUMERIC
+    return f"CAST({named} AS TEXT)" if is_number and (stream is None or stream.affinity not in NUMERIC) else named
+
+
+def adds_to_itself(table: Table) -> bool:
+    """Whether a trigger adds rows to the table while rows are being added to it, so that their ids no longer follow one another."""
+    for trigger in table.triggers:
+        words = tokens(trigger.sql)
+        into = {fold(name_of(then)) for word, then in pairwise(words) if word.keyword == "INTO"}
+        if trigger.event == "INSERT" and fold(table.name) in into:
+            return True
+    return False
 
 
 def advise(log: Events, schema: Schema) -> tuple[Advice, ...]:

@@ -23,7 +23,7 @@ from ..statements.condition import Condition, Shape
 from ..statements.pages import Boundary, PageSQL, Range, Walk
 from ..steps import Batch, Result, Statement, Step, Value
 from .log_retention import delete_statements, read_deleted, verdict
-from .log_schema import advise, check
+from .log_schema import advise, check, require_consumers
 from .sql import Params
 
 __all__ = ["LogPlan", "LogWalk", "compile_log"]
@@ -31,7 +31,7 @@ __all__ = ["LogPlan", "LogWalk", "compile_log"]
 FILE_TARGET, REMOTE_TARGET = 0.025, 0.2
 """Aims for one write, s, as for rules."""
 
-_ALIASES = frozenset({"c", "m", "n", "s", "t", "w", "retention_names", "retention_walk"})
+_ALIASES = frozenset({*(f"retention_{a}" for a in "cmnstw"), "retention_names", "retention_walk"})
 """Consumers, which are few, and what is looked up for one of them: `advise` names the index that each wants."""
 
 READS = 2
@@ -92,6 +92,7 @@ def compile_log(policy: Policy, schema: Schema, host: Capabilities) -> list[LogP
     if log is None or log.keep == "forever":
         return []
     check(log, schema)
+    require_consumers(log, schema, "[events]")
     p = Params()
     text = verdict(log, p, 0)
     walk = Walk("rowid", (log.id,), "NOT INDEXED", integers=True)

@@ -122,7 +122,7 @@ def _insert(table: Record, values: Mapping[str, Value], conflict: str) -> Statem
     selected[table.sequence] = f"COALESCE(({newest}), 0) + 1"
     columns, expressions = ", ".join(map(name, selected)), ", ".join(selected.values())
     # WHERE TRUE: without it SQLite reads ON as the beginning of a join (sqlite.org/lang_upsert.html, 2.2).
-    return p.statement(f"INSERT INTO {name(table.table)} ({columns}) SELECT {expressions} WHERE TRUE{conflict} RETURNING {_columns(table)}")
+    return p.statement(f"INSERT INTO {name(table.table)} ({columns}) SELECT {expressions} WHERE 1{conflict} RETURNING {_columns(table)}")
 
 
 def _find(table: Record, scope: Sequence[str], hashed: str) -> Statement:

@@ -55,8 +55,8 @@ def reuse(creation: Creation, owner_key: str, values: Mapping[str, Value], membe
 
 def _find(creation: Creation, hashed: str, now: int) -> Statement:
     p = Params()
-    expired = "FALSE"
+    expired = "0"
     if creation.expires is not None:
-        expired = f"COALESCE({name(creation.expires.column)} <= {p(unit(creation.expires.format).encode(now))}, FALSE)"
+        expired = f"COALESCE({name(creation.expires.column)} <= {p(unit(creation.expires.format).encode(now))}, 0)"
     columns = f"{name(creation.id)}, {name(creation.called)}, {expired}"
     return p.statement(f"SELECT {columns} FROM {name(creation.table)} WHERE {name(creation.secret)} = {p(hashed)}")

@@ -45,9 +45,7 @@ def status_of(kind: str, payload: Mapping[str, object], prefix: str = "status.")
     return status if isinstance(status, str) and status in STATUSES else None
 
 
-def apply(
-    claims: Claims, scope: Sequence[str], event: str, status: str | None, *, now: int, effects: Sequence[Row] = ()
-) -> Engine[Effect]:
+def apply(claims: Claims, scope: Sequence[str], event: str, status: str | None, *, now: int, effects: Sequence[Row] = ()) -> Engine[Effect]:
     """Let an event take effect.
 
     Args:
@@ -76,14 +74,14 @@ def _move(record: Record, table: Status, scope: Sequence[str], event: str, statu
     unheard = f"{_event(record, p, scope, event)} AND {_known_older(record, table, new)}"
     owner = record.scope[-1]
     # A range instead of LIKE: no pattern limit, and case counts.
-    moving = f"n.{name(record.kind)} >= {p(table.prefix)} AND n.{name(record.kind)} < {p(_after(table.prefix))}"
+    moving = f"retention_n.{name(record.kind)} >= {p(table.prefix)} AND retention_n.{name(record.kind)} < {p(_after(table.prefix))}"
     newer = (
-        f"SELECT 1 FROM {name(record.table)} AS n WHERE n.{name(owner)} = e.{name(owner)} "
-        f"AND n.{name(record.sequence)} > e.{name(record.sequence)} AND {moving}"
+        f"SELECT 1 FROM {name(record.table)} AS retention_n WHERE retention_n.{name(owner)} = retention_e.{name(owner)} "
+        f"AND retention_n.{name(record.sequence)} > retention_e.{name(record.sequence)} AND {moving}"
     )
     return p.statement(
         f"UPDATE {own} SET {name(table.status)} = {new} WHERE {row} AND {own}.{name(table.status)} <> {p(table.released)} "
-        f"AND EXISTS (SELECT 1 FROM {name(record.table)} AS e WHERE {unheard} AND NOT EXISTS ({newer})) RETURNING 1"
+        f"AND EXISTS (SELECT 1 FROM {name(record.table)} AS retention_e WHERE {unheard} AND NOT EXISTS ({newer})) RETURNING 1"
     )
 
 
@@ -91,27 +89,29 @@ def _mark(record: Record, scope: Sequence[str], event: str, now: int) -> Stateme
     p = Params()
     stamp = p(unit(record.applied.format).encode(now))
     return p.statement(
-        f"UPDATE {name(record.table)} AS e SET {name(record.applied.column)} = {stamp} WHERE {_event(record, p, scope, event)} RETURNING 1"
+        f"UPDATE {name(record.table)} AS retention_e SET {name(record.applied.column)} = {stamp} "
+        f"WHERE {_event(record, p, scope, event)} RETURNING 1"
     )
 
 
 def _event(record: Record, p: Params, scope: Sequence[str], event: str) -> str:
     """Whether `e` is the event, and has not been dealt with."""
     same = {record.id: event, **dict(zip(record.scope, scope, strict=True))}
-    return " AND ".join([f"e.{name(c)} = {p(v)}" for c, v in same.items()] + [f"e.{name(record.applied.column)} IS NULL"])
+    terms = [f"retention_e.{name(c)} = {p(v)}" for c, v in same.items()]
+    return " AND ".join([*terms, f"retention_e.{name(record.applied.column)} IS NULL"])
 
 
 def _known_older(record: Record, table: Status, new: str) -> str:
     """For an event from before markers were kept: whether the row's status is another one, and older than the event."""
     if record.legacy is None:
-        return "TRUE"
+        return "1"
     if table.witness is None:
-        return f"e.{name(record.legacy)} = 0"
+        return f"retention_e.{name(record.legacy)} = 0"
     own = name(table.table)
     witness = f"{own}.{name(table.witness.column)}"
-    older = f"{unit(table.witness.format).ms(witness)} < {unit(record.at.format).ms(f'e.{name(record.at.column)}')}"
+    older = f"{unit(table.witness.format).ms(witness)} < {unit(record.at.format).ms(f'retention_e.{name(record.at.column)}')}"
     # A witness that is NULL is older than nothing.
-    return f"(e.{name(record.legacy)} = 0 OR ({own}.{name(table.status)} <> {new} AND {older}))"
+    return f"(retention_e.{name(record.legacy)} = 0 OR ({own}.{name(table.status)} <> {new} AND {older}))"
 
 
 def _after(prefix: str) -> str:

@@ -20,15 +20,17 @@ from ..plan.names import found_column, found_table, prunable
 from ..policy.age_model import Age
 from ..policy.base import Model
 from ..policy.conditions import check_names, parse_condition
+from ..policy.ledger_models import Events
 from ..policy.models import Policy
 from ..policy.sweep_models import Children, Sweep
 from ..schema.keys import primary_key, rowid_key
 from ..schema.model import Index, Schema, Table, fold
 from ..statements.condition import Condition, Shape
 from ..statements.pages import PageSQL, Range, Walk
+from ..statements.quoting import column as quoted
 from ..statements.quoting import name
 from ..steps import Batch, Statement, Value
-from .log_schema import check, is_unique
+from .log_schema import NUMERIC, adds_to_itself, check, is_unique, key_as_stream, require_index
 from .sql import Params
 from .sweep_sql import REASONS, SweepSQL
 
@@ -126,17 +128,18 @@ def compile_sweep(sweep: Sweep, policy: Policy, schema: Schema, host: Capabiliti
         _writable(table, column, (key,), where)
     events = policy.events if sweep.event is not None else None
     written: list[tuple[str, str]] = [(sweep.children.table, "UPDATE")] if sweep.children else []
-    if sweep.children is not None:
-        _check_children(sweep, sweep.children, schema, table, where)
+    link = _check_children(sweep, sweep.children, schema, table, key, where) if sweep.children is not None else ""
     if events is not None and sweep.event is not None:
         check(events, schema)
         written.append((events.table, "INSERT"))
         written += [(events.callback.table, "INSERT")] if events.callback is not None and events.callback.table else []
         _check_once(sweep, events.once, where)
+        _check_log(events, schema, where)
     _check_order(written, names.tables, policy, schema, table, where)
     walk, why, note = walk_by_key(table, key, sweep.where, sweep.name)
     timeout, warning = sweep.timeout.resolved()
-    sql = SweepSQL(sweep, key, timeout, events)
+    stream = "" if events is None else key_as_stream(events, schema, table, key)
+    sql = SweepSQL(sweep, key, timeout, events, stream, link)
     p = Params()
     text = sql.condition(p, 0)
     _check_stamps(sql, where)
@@ -200,24 +203,39 @@ def _writable(table: Table, column: str, keys: tuple[str, ...], where: str) -> N
         raise PolicyError(f"{where}: {table.name}.{found.name} names the row and must not change; leave it out.")
 
 
-def _check_children(sweep: Sweep, children: Children, schema: Schema, table: Table, where: str) -> None:
+def _check_children(sweep: Sweep, children: Children, schema: Schema, table: Table, key: str, where: str) -> str:
+    """SQL of a row's key as its children hold it. Raises PolicyError or Refused."""
     here = f"{where}: children"
     child = found_table(schema, children.table, here)
     prunable(child, here)
     if child.name == table.name:
         raise Refused(f"{here} stand in the sweep's own table, so that one row could be both; give them a sweep of their own.", "policy")
-    link = found_column(child, children.parent, here, "parent column").name
+    link = found_column(child, children.parent, here, "parent column")
     check_names(parse_condition(children.open, child.name, f"{here}: open"), schema, child)
     for column in children.set:
-        _writable(child, column, (*child.primary_key, link), here)
+        _writable(child, column, (*child.primary_key, link.name), here)
     if sweep.rollup is not None:
         found_column(child, sweep.rollup.status, f"{where}: rollup", "status column")
-    keys = [index.columns[0].name for index in child.indexes if not index.partial and index.columns]
-    if link != child.integer_pk and fold(link) not in {fold(key) for key in keys if key is not None}:
-        index = name(f"{child.name}_{link}")
+    require_index(child, link.name, here, "they are found")
+    own = table.column(key)
+    if (own is not None and own.affinity not in NUMERIC) or link.affinity in NUMERIC:
+        return quoted(table.name, key)
+    if link.affinity == "TEXT":
+        return f"CAST({quoted(table.name, key)} AS TEXT)"
+    raise Refused(
+        f"{here}: {child.name}.{link.name} has no type and {table.name}.{key} is a number, so SQLite would pass by every index and scan "
+        f"{child.name!r}; declare {link.name} INTEGER.",
+        "schema",
+    )
+
+
+def _check_log(events: Events, schema: Schema, where: str) -> None:
+    """The rows for those who asked are written for the events that were just added, by their ids."""
+    log = schema.table(events.table)
+    if log is not None and events.callback is not None and events.callback.table is not None and adds_to_itself(log):
         raise Refused(
-            f"{here} are found by {link!r}, which has no index, so each write would scan {child.name!r}; "
-            f"create one: CREATE INDEX {index} ON {name(child.name)} ({name(link)}).",
+            f"{where}: a trigger on {log.name!r} adds further events to it, so that it is not known which of them the sweep wrote, and "
+            f"not everybody would be told; drop the trigger, or leave the event out.",
             "schema",
         )
 
@@ -229,9 +247,7 @@ def _check_once(sweep: Sweep, once: tuple[str, ...], where: str) -> None:
         raise PolicyError(f"{where}: event {wrong}; retention and later appends go by that list, so let both say the same.")
 
 
-def _check_order(
-    written: list[tuple[str, str]], read: tuple[str, ...], policy: Policy, schema: Schema, table: Table, where: str
-) -> None:
+def _check_order(written: list[tuple[str, str]], read: tuple[str, ...], policy: Policy, schema: Schema, table: Table, where: str) -> None:
     """What the batch writes before the row itself must leave the row's condition as it is."""
     for start, event in written:
         found = schema.table(start)
@@ -317,5 +333,3 @@ def _terms(condition: str) -> list[str]:
         return [condition.strip()]
     parts = list(root.flatten()) if isinstance(root, exp.And) else [root]
     return [part.unnest().sql("sqlite", identify=True, normalize=True) for part in parts]
-
-

@@ -45,7 +45,7 @@ class SweepSQL:
 
     Attributes:
         sweep: what the policy says.
-        key: the unique column that names a row.
+        key: the unique column that names a row. stream, link: SQL of its value as the log has it, and as the children have it.
         timeout_ms: what holds.
         events: the log, where the sweep writes to one.
     """
@@ -54,6 +54,8 @@ class SweepSQL:
     key: str
     timeout_ms: int
     events: Events | None = None
+    stream: str = ""
+    link: str = ""
 
     def condition(self, p: Params, now_ms: int, skip: Sequence[str] = ()) -> str:
         """What becomes of a row: 1 it is due, NULL it has time left, 0 it is not live or has a lease, or one of `REASONS`."""
@@ -106,7 +108,7 @@ class SweepSQL:
     def _end_children(self, children: Children, rows: str, now_ms: int, skip: Sequence[str]) -> Statement:
         p = Params()
         due = self._due(p, rows, now_ms, skip)
-        parents = f"SELECT {column(self.sweep.table, self.key)} FROM {name(self.sweep.table)} WHERE {due}"
+        parents = f"SELECT {self.link} FROM {name(self.sweep.table)} WHERE {due}"
         values = self._assigned(p, children.set, now_ms)
         return p.statement(
             f"UPDATE {name(children.table)} SET {values} "
@@ -116,14 +118,14 @@ class SweepSQL:
     def _tell(self, log: Events, kind: str, once: bool, rows: str, now_ms: int, skip: Sequence[str]) -> Statement:
         p = Params()
         due = self._due(p, rows, now_ms, skip)
-        stream, own_kind = column(self.sweep.table, self.key), p(kind)
+        stream, own_kind = self.stream, p(kind)
         values = {log.stream: stream, log.kind: own_kind, log.at.column: never_back(log, p(stamp(log.at.format, now_ms)), stream)}
         if log.payload is not None:
             values[log.payload] = p(canonical({"reason_code": self.sweep.name, "message": self._message}))
         new = ""
         if once:
-            own = f"e.{name(log.stream)} = {stream} AND e.{name(log.kind)} = {own_kind}"
-            new = f" AND NOT EXISTS (SELECT 1 FROM {table(log)} AS e WHERE {own})"
+            own = f"retention_e.{name(log.stream)} = {stream} AND retention_e.{name(log.kind)} = {own_kind}"
+            new = f" AND NOT EXISTS (SELECT 1 FROM {table(log)} AS retention_e WHERE {own})"
         return p.statement(
             f"INSERT INTO {table(log)} ({', '.join(map(name, values))}) SELECT {', '.join(values.values())} "
             f"FROM {name(self.sweep.table)} WHERE {due}{new}"
@@ -166,7 +168,7 @@ class SweepSQL:
         children, rollup = self.sweep.children, self.sweep.rollup
         assert children is not None
         assert rollup is not None
-        tie = f"{column(children.table, children.parent)} = {column(self.sweep.table, self.key)}"
+        tie = f"{column(children.table, children.parent)} = {self.link}"
         mine = f"SELECT 1 FROM {name(children.table)} WHERE {tie}"
         status = column(children.table, rollup.status)
 

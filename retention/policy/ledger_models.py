@@ -66,6 +66,14 @@ class Stamp(Model):
     format: Literal["unix_s", "unix_ms", "unix_us", "utc_text"]
 
 
+def _distinct(*columns: str | None) -> None:
+    """Raises ValueError where one column is named for two things."""
+    names = [column for column in columns if column is not None]
+    twice = next((column for place, column in enumerate(names) if column.lower() in map(str.lower, names[:place])), None)
+    if twice is not None:
+        raise ValueError(f"names the column {show(twice)} for two things; give each its own")
+
+
 class Cursors(Model):
     """How far each consumer has read each stream. `(consumer, stream)` must be unique.
 
@@ -82,6 +90,12 @@ class Cursors(Model):
     consumer: Name | None = None
     at: Stamp | None = None
     moved: Stamp | None = None
+
+    @model_validator(mode="after")
+    def _apart(self) -> Cursors:
+        stamps = (stamp.column for stamp in (self.at, self.moved) if stamp is not None)
+        _distinct(self.consumer, self.stream, self.position, *stamps)
+        return self
 
 
 class Callback(Model):
@@ -160,6 +174,7 @@ class Events(Model):
 
     @model_validator(mode="after")
     def _consistent(self) -> Events:
+        _distinct(self.id, self.stream, self.kind, self.at.column, self.payload)
         problems = [Problem(path, message) for path, message, wrong in self._faults() if wrong]
         if problems:
             raise Invalid(problems)
@@ -207,6 +222,12 @@ class Record(Model):
     at: Stamp = Stamp(column="created_at", format="unix_s")
     applied: Stamp = Stamp(column="status_applied_at", format="unix_s")
     legacy: Name | None = "status_legacy_pending"
+
+    @model_validator(mode="after")
+    def _apart(self) -> Record:
+        texts = (self.id, self.kind, self.payload, self.key, self.digest, self.sequence, self.legacy)
+        _distinct(*self.scope, *texts, self.at.column, self.applied.column)
+        return self
 
 
 class Status(Model):

@@ -179,6 +179,7 @@ class MakeIndex(Model):
     @model_validator(mode="after")
     def _fragments(self) -> MakeIndex:
         found = [_problem("on", _definition, text) for text in self.on]
+        found += [Problem(("on",), "has a key that is blank; name a column or an expression") for text in self.on if not text.strip()]
         if self.where is not None:
             found.append(_problem("where", _condition, self.where))
         _raise([problem for problem in found if problem])

@@ -208,7 +208,7 @@ class Session:
                     budget.deadline = self._deadline(began, clock(), until_done)
                 ended = yield from conduct(self.pruner.run_pass(), capabilities, budget, clock, observers, lease, pause, self._stopped)
                 receipt.outcome, receipt.why = ended.outcome, ended.why
-                if ended.message:
+                if ended.message and ended.message not in receipt.warnings:
                     receipt.warnings.append(ended.message)
                 over = self.call_ms is not None and clock() >= began + self.call_ms / 1000
                 if over and ended.outcome == "more":
@@ -285,10 +285,10 @@ def _give_back(lease: Lease) -> Engine[None]:
 
 def _goes_on(ended: Pass, moved: bool) -> bool:
     """Whether `--until-done` makes another pass."""
-    if ended.outcome == "failed":
+    if ended.outcome == "failed" and ended.limit is None:
         return ended.deleted > 0 and ended.message is None
-    own_limit = ended.why in ("finished", "deadline", "statements", "pages", "rows_read", "rows_written")
-    return ended.outcome == "more" and own_limit and (moved or ended.deleted > 0)
+    own_limit = (ended.limit or ended.why) in ("finished", "deadline", "statements", "pages", "rows_read", "rows_written")
+    return (ended.outcome == "more" or ended.limit is not None) and own_limit and (moved or ended.deleted > 0)
 
 
 def _charge(counted: Statements, budget: Budget) -> None:

@@ -46,9 +46,7 @@ def event(kind: str, detail: str = "{{}}", at: int = NOW - 91 * DAY) -> str:
 
 ASKED = event("job.requested", '{{"callback_url":"u"}}')
 ENDED = event("job.outcome_succeeded")
-READ = (
-    "INSERT INTO job_event_cursors SELECT '{id}', 1, max(id), " + str(NOW - 20 * DAY) + " FROM delivery_events WHERE slot_id = '{id}'"
-)
+READ = "INSERT INTO job_event_cursors SELECT '{id}', 1, max(id), " + str(NOW - 20 * DAY) + " FROM delivery_events WHERE slot_id = '{id}'"
 ALIVE = f"INSERT INTO job_event_cursors VALUES ('another', 1, 1, {NOW})"
 CALLED = (
     "INSERT INTO outbox (id, kind, idempotency_key, delivery_target, payload_json, status, next_attempt_at, created_at, updated_at) "
@@ -140,7 +138,9 @@ def test_closing_a_unit_does_not_make_its_reader_look_gone(jobs: Database) -> No
 
 
 def test_several_consumers_must_all_have_read(jobs: Database) -> None:
-    jobs.script("CREATE TABLE places (who TEXT, job TEXT, upto INTEGER, moved INTEGER, PRIMARY KEY (who, job))")
+    jobs.script(
+        "CREATE TABLE places (who TEXT, job TEXT, upto INTEGER, moved INTEGER, PRIMARY KEY (who, job))", "CREATE INDEX j ON places (job)"
+    )
     for id in ("both", "one", "none"):
         unit(jobs, id, "success", OLD, ASKED, ENDED)
     jobs.script(

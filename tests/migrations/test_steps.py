@@ -194,6 +194,7 @@ TWICE = '[[migrations]]\ntable = "t"\nadd = { column = "a" }'
         ('table = "t"\nfill = { set = { a = "1) IS NULL OR (1" }, where = "a IS NULL" }', "fill.set: has parentheses that do not match"),
         ('table = "t"\nfill = { set = { a = "1" }, where = "a" }', "fill.where: asks a for yes or no"),
         ('table = "t"\nindex = { name = "i", on = [] }', "index.on: is an empty list"),
+        ('table = "t"\nindex = { name = "i", on = ["a", "  "] }', "index.on: has a key that is blank"),
         ('table = "t"\nindex = { name = "i", on = ["a, b"] }', "index.on: defines more than one column"),
         ('table = "t"\nindex = { name = "i", on = ["a"], where = "a; b" }', "index.where: holds a semicolon"),
         ('table = "t"\nindex = { name = "i", on = ["a"], duplicates = "drop" }', 'index.duplicates: must be "plain" or "refuse"'),
