@@ -336,40 +336,44 @@ def _delete(state: Drain, path: Path, chain: Sequence[Key], rows: Sequence[Key],
     """Delete listed rows and their families in one batch. Returns how many of the listed rows themselves went."""
     rule, sql, receipt = state.rule, state.sql, state.receipt
     before, climb = sql.before(path), [] if path else sql.climb(rows)
-    deletes = sql.deletes(path, rows)
+    counts, deletes, left = sql.counts(path, rows), sql.deletes(path, rows), sql.left(path, rows)
     asked = [_CHANGES] if rule.asks_changes else []
     statements = [*before, sql.fence(path, chain, rows, state.most, state.cutoffs), *climb]
     head = len(statements)
-    for delete in deletes:
-        statements += [*([delete.count] if delete.count else []), delete.statement, *asked]
-    results = yield from ask(state, Batch(tuple(statements), writes=True, max_changes=rule.max_changes))
-    answers, named = iter(results[head:]), 0
-    for delete in deletes:
-        counted = _number(next(answers)) if delete.count else 0
+    statements += [statement for _, statement in counts]
+    for _, statement in deletes:
+        statements += [statement, *asked]
+    results = yield from ask(state, Batch((*statements, *left), writes=True, max_changes=rule.max_changes))
+    answers = iter(results[head:])
+    gone = {table: _number(next(answers)) for table, _ in counts}
+    named: dict[str, int] = {}
+    for table, _ in deletes:
         result = next(answers)
-        named = _number(next(answers)) if asked else (result.changes or 0)
-        if delete is deletes[-1] and delete.table in sql.overtaken:
-            counted = len(rows)
-        changes = max(counted, named)
-        if path or delete is not deletes[-1]:
-            if changes:
-                receipt.drained[delete.table] = receipt.drained.get(delete.table, 0) + changes
-        else:
-            receipt.deleted += changes
-        state.deleted_now += changes
-        _side(state, result, named)
-        receipt.side_changes -= min(changes - named, receipt.side_changes)
+        changes = _number(next(answers)) if asked else (result.changes or 0)
+        named[table] = named.get(table, 0) + changes
+        _side(state, result, changes)
+    own = deletes[-1][0]
+    if left:
+        gone[own] = len(rows) - _number(next(answers))
+    for table, changes in named.items():
+        changed = max(changes, gone.get(table, 0))
+        state.deleted_now += changed
+        receipt.side_changes -= min(changed - changes, receipt.side_changes)
+        if table == own and not path:
+            receipt.deleted += changed
+        elif changed:
+            receipt.drained[table] = receipt.drained.get(table, 0) + changed
     if path:
         state.paged_rows += state.deleted_now
-    gone = set(rows)
+    listed = set(rows)
     up = dict.fromkeys(sql.read_key(row) for result in results[head - len(climb) : head] for row in result.rows)
-    state.waiting += tuple(row for row in up if row not in gone and row not in state.waiting)
+    state.waiting += tuple(row for row in up if row not in listed and row not in state.waiting)
     state.sizes.wrote(load, results[0].seconds, limited=limited)
     if path:
         state.fewer_below = _more(state.fewer_below, state.most)
     else:
         state.fewer = _more(state.fewer, state.most)
-    return named
+    return max(named[own], gone.get(own, 0))
 
 
 def _more(fewer: int | None, most: int) -> int | None:

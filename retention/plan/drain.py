@@ -82,7 +82,7 @@ def _node(schema: Schema, table: Table, above: tuple[Table, ...], where: str) ->
         if child.name in names:
             backs.append(Back(child.name, identity(child), pairs, names.index(child.name), key.on_delete == "CASCADE"))
         else:
-            edges.append(Edge(pairs, _node(schema, child, way, where)))
+            edges.append(Edge(pairs, _node(schema, child, way, where), key.on_delete == "CASCADE"))
     return Node(table.name, identity(table), table.rowid is not None, tuple(edges), tuple(backs))
 
 
@@ -121,10 +121,9 @@ def holds_below(root: Node, schema: Schema, held: Table, condition: Condition, r
 
 
 def drain_cost(drain: DrainSQL, host: Capabilities) -> int:
-    """Statements of the dearest batch: the fence, what the rows refer to, a delete for each place."""
-    deletes = drain.deletes((), [])
-    statements = len(drain.before(())) + 1 + len(drain.climbs) + len(deletes) * (1 if host.exact_changes else 2)
-    statements += sum(delete.count is not None for delete in deletes)
+    """Statements of the dearest batch: the fence, what the rows refer to, a delete for each place, and counts where they are overtaken."""
+    statements = len(drain.before(())) + 1 + len(drain.climbs) + len(drain.deletes((), [])) * (1 if host.exact_changes else 2)
+    statements += len(drain.counts((), [])) + bool(drain.overtaken)
     most = 1 if host.transactions else None
     return host.cost(Batch((Statement(""),) * statements, writes=True, max_changes=most))
 
@@ -145,7 +144,7 @@ def drain_samples(drain: DrainSQL, cutoffs: tuple[Value, ...]) -> list[tuple[str
     rows = [row(drain.root)]
     if drain.root.edges:
         found.append((f"{FAMILY}{drain.root.table}: sizes", drain.sizes((), rows, 1)))
-    found += [(f"{FAMILY}{drain.root.table}: delete from {delete.table}", delete.statement) for delete in drain.deletes((), rows)]
+    found += [(f"{FAMILY}{drain.root.table}: delete from {table}", statement) for table, statement in drain.deletes((), rows)]
     if drain.climbs:
         found.append((f"verdicts on {drain.root.table}", drain.verdicts(rows, cutoffs)))
         found += [(f"{FAMILY}{drain.root.table}: rows referred to", statement) for statement in drain.climb(rows)]

@@ -18,7 +18,7 @@ from .condition import Condition
 from .pages import Key, arrived, from_json, portable, travel
 from .quoting import column, name, text
 
-__all__ = ["FENCES", "Back", "Counted", "Delete", "DrainSQL", "Edge", "Node", "Path", "Rows", "nodes"]
+__all__ = ["FENCES", "Back", "Counted", "DrainSQL", "Edge", "Node", "Path", "Rows", "nodes"]
 
 Path = tuple[int, ...]
 """A place in the family: which edge to take at each level, from the rule's table on."""
@@ -62,10 +62,11 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A foreign key downwards: (the child's column, the parent's column)."""
+    """A foreign key downwards: (the child's column, the parent's column). `cascades`: ON DELETE CASCADE."""
 
     pairs: tuple[tuple[str, str], ...]
     node: Node
+    cascades: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,15 +89,6 @@ class Counted:
             if used > most:
                 return place
         return len(self.totals)
-
-
-@dataclass(frozen=True, slots=True)
-class Delete:
-    """The delete of one place in a family. `count`, where a cascade may take some of its rows before their turn, counts them first."""
-
-    table: str
-    statement: Statement
-    count: Statement | None = None
 
 
 def nodes(node: Node, path: Path = ()) -> Iterator[tuple[Path, Node]]:
@@ -145,8 +137,15 @@ class DrainSQL:
 
     @property
     def overtaken(self) -> frozenset[str]:
-        """Tables whose rows may go by the cascade of a row of their family, before they are deleted by name."""
-        return frozenset(back.table for place, node in nodes(self.root) for back in node.backs if back.cascades and (place or back.level))
+        """Tables whose rows may go by the cascade of a row of their family, before they are deleted by name: those that refer back to
+        what goes before them, and what cascades from these in turn."""
+        places = list(nodes(self.root))
+        found = {back.table for place, node in places for back in node.backs if back.cascades and (place or back.level)}
+        # Children stand before their parents.
+        for _, node in reversed(places):
+            if node.table in found:
+                found |= {edge.node.table for edge in node.edges if edge.cascades}
+        return frozenset(found)
 
     # --- reading
 
@@ -303,22 +302,37 @@ class DrainSQL:
                     stays = f"NOT ({' AND '.join(self._names(above, 'b', back.level))})"
                 yield f"EXISTS (SELECT 1 FROM ({source}) CROSS JOIN {name(back.table)} AS b ON {' AND '.join(terms)} WHERE {stays})"
 
-    def deletes(self, path: Path, rows: Rows) -> list[Delete]:
-        """Delete the families of listed rows, and the rows themselves last: for each place one."""
-        listed = (_listed(rows),)
-        return [
-            Delete(table, Statement(f"DELETE {sql}", listed), Statement(f"SELECT count(*) {sql}", listed) if counted else None)
-            for table, sql, counted in self._listed_rows(path)
-        ]
+    def deletes(self, path: Path, rows: Rows) -> list[tuple[str, Statement]]:
+        """Delete the families of listed rows, and the rows themselves last: for each place its table and a statement."""
+        return [(table, Statement(f"DELETE {sql}", (_listed(rows),))) for table, sql in self._listed_rows(path)]
 
     @lru_cache(maxsize=64)  # noqa: B019
-    def _listed_rows(self, path: Path) -> tuple[tuple[str, str, bool], ...]:
-        start, found = self.node(path), list[tuple[str, str, bool]]()
+    def _listed_rows(self, path: Path) -> tuple[tuple[str, str], ...]:
+        start = self.node(path)
+        return tuple(
+            (node.table, f"FROM {_source(node)} WHERE {_is_listed(node, place, '?1', start=start)}") for place, node in nodes(start)
+        )
+
+    def counts(self, path: Path, rows: Rows) -> list[tuple[str, Statement]]:
+        """For each table below the listed rows that may be overtaken: count its rows before anything goes, each once."""
+        return [(table, Statement(sql, (_listed(rows),))) for table, sql in self._counts(path)]
+
+    @lru_cache(maxsize=64)  # noqa: B019
+    def _counts(self, path: Path) -> tuple[tuple[str, str], ...]:
+        start, found = self.node(path), dict[str, str]()
         for place, node in nodes(start):
-            # The list itself needs no count: the fence has seen all of it.
-            counted = bool(place) and node.table in self.overtaken
-            found.append((node.table, f"FROM {_source(node)} WHERE {_is_listed(node, place, '?1', start=start)}", counted))
-        return tuple(found)
+            if place and node.table in self.overtaken:
+                names = ", ".join(f"p{n}" for n in range(len(node.identity)))
+                rows = f"SELECT {names} FROM ({_below(start, place, node.identity)})"
+                # Nested, because D1 takes five terms of a compound SELECT.
+                found[node.table] = f"SELECT * FROM ({found[node.table]}) UNION {rows}" if node.table in found else rows
+        return tuple((table, f"SELECT count(*) FROM ({sql})") for table, sql in found.items())
+
+    def left(self, path: Path, rows: Rows) -> list[Statement]:
+        """Count the listed rows that are still there, where their own delete cannot tell how many went."""
+        if self.node(path).table not in self.overtaken:
+            return []
+        return [Statement(f"SELECT count(*) {self._listed_rows(path)[-1][1]}", (_listed(rows),))]
 
     def climb(self, rows: Rows) -> list[Statement]:
         """Name the rows of the rule's table to which listed ones refer, one statement a key: without them, those may go."""

@@ -365,6 +365,31 @@ def test_replies_among_the_children_go_with_their_parent(action: str) -> None:
 # --- sizes
 
 
+@pytest.mark.parametrize("mine", [True, False], ids=["exact counts", "asks for changes"])
+@pytest.mark.parametrize("kept", [False, True], ids=["all go", "a trigger keeps one"])
+def test_rows_that_cascades_take_before_their_turn_are_counted_by_table_and_once(mine: bool, kept: bool) -> None:
+    """Deleting the badge takes its owner by CASCADE, and so the owner's posts, of which one stands below the badge too."""
+    con = database(
+        """
+        CREATE TABLE owner (id INTEGER PRIMARY KEY, at INTEGER, badge INTEGER REFERENCES badge ON DELETE CASCADE);
+        CREATE TABLE badge (id INTEGER PRIMARY KEY, owner INTEGER REFERENCES owner);
+        CREATE TABLE post (id INTEGER PRIMARY KEY, owner INTEGER REFERENCES owner ON DELETE CASCADE,
+            badge INTEGER REFERENCES badge ON DELETE CASCADE);
+        CREATE INDEX badge_owner ON badge (owner); CREATE INDEX post_owner ON post (owner); CREATE INDEX post_badge ON post (badge);
+        CREATE INDEX owner_badge ON owner (badge);
+        INSERT INTO owner (id, at) VALUES (1, {old}), (2, {old}), (3, {old});
+        INSERT INTO badge VALUES (1, 1); UPDATE owner SET badge = 1 WHERE id = 1;
+        INSERT INTO post VALUES (1, 1, 1), (2, 1, NULL), (3, 2, NULL), (4, 3, NULL);
+        """
+        + ("CREATE TRIGGER keep BEFORE DELETE ON owner WHEN OLD.id = 2 BEGIN SELECT RAISE(IGNORE); END;" if kept else "")
+    )
+    host = None if mine else D1
+    ran = drive(con, make(con, policy("owner"), NOW_MS, host), NOW_MS, passes=5)
+    (rule,) = ran.rules
+    assert (rule.deleted, rule.drained) == (2 if kept else 3, {"badge": 1, "post": 4})
+    assert count(con, "owner", "badge", "post") == (int(kept), 0, 0)
+
+
 def test_a_count_that_stopped_midway_is_no_size() -> None:
     con = database(EXPERIMENTS)
     con.execute(f"INSERT INTO exp {series(10)} SELECT 10 + i, {OLD}, 'x' FROM n")
