@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
@@ -13,7 +13,7 @@ import apsw
 
 from .measure import Reading
 
-__all__ = ["Client", "FileClient", "digest"]
+__all__ = ["Client", "FileClient", "digest", "digest_keys"]
 
 Rows = list[tuple[Any, ...]]
 
@@ -79,14 +79,19 @@ class FileClient:
         self._db.close()
 
 
+def digest_keys(keys: Iterable[int]) -> str:
+    """Of keys in rising order."""
+    whole = hashlib.sha256()
+    for key in keys:
+        whole.update(b"%d," % key)
+    return whole.hexdigest()[:16]
+
+
 def digest(path: Path) -> str:
     """Of the keys that are left in `deliveries`, and a check of the whole file."""
     db = apsw.Connection(str(path))
     try:
         assert db.execute("PRAGMA integrity_check").get == "ok", f"{path} is damaged"
-        whole = hashlib.sha256()
-        for (key,) in db.execute("SELECT id FROM deliveries ORDER BY id"):
-            whole.update(b"%d," % key)
-        return whole.hexdigest()[:16]
+        return digest_keys(key for (key,) in db.execute("SELECT id FROM deliveries ORDER BY id"))
     finally:
         db.close()

@@ -18,9 +18,11 @@ from .svg import Axis, points
 
 __all__ = ["Disagreement", "compare"]
 
-TITLES = {"range": "retention, range mode", "chunk": "retention, chunk mode", "bare_loop": "bare loop of range mode's statements"} | {
-    peer.name: peer.title for peer in PEERS
-}
+TITLES = (
+    {"range": "retention, range mode", "chunk": "retention, chunk mode", "bare_loop": "bare loop of range mode's statements"}
+    | {peer.name: peer.title for peer in PEERS}
+    | {"pt_archiver": "pt-archiver --purge, on MariaDB"}
+)
 
 BESIDE = {
     "ordered": ("range", "chunk", "bare_loop", "bare_delete", "bare_delete_16mb"),
@@ -52,7 +54,9 @@ def compare(folder: Path, *, rows: int, rounds: int) -> Outcome:
     tables = {job: {peer: summary(readings) for peer, readings in peers.items()} for job, peers in found.items()}
     absent = pt_archiver.missing()
     if absent is None:
-        tables["scattered"]["pt_archiver"] = summary([pt_archiver.drain(jobs["scattered"], folder) for _ in range(rounds)])
+        others = [pt_archiver.drain(jobs["scattered"], folder) for _ in range(rounds)]
+        _agreed(jobs["scattered"], {"bare_delete": found["scattered"]["bare_delete"][0], "pt_archiver": others[0]})
+        tables["scattered"]["pt_archiver"] = summary(others)
     result: dict[str, Any] = {
         "rows": rows,
         "rounds": rounds,
@@ -93,10 +97,13 @@ def _round(job: Job, names: Sequence[str], source: Path) -> dict[str, Reading]:
         copy(source, target)
         readings[name] = run[name]()
         readings[name].left = digest(target)
-    lefts = {reading.left for reading in readings.values()}
-    if len(lefts) != 1:
-        raise Disagreement(f"{job.name}: the peers left different rows: { {n: r.left for n, r in readings.items()} }")
+    _agreed(job, readings)
     return readings
+
+
+def _agreed(job: Job, readings: Mapping[str, Reading]) -> None:
+    if len({reading.left for reading in readings.values()}) != 1:
+        raise Disagreement(f"{job.name}: the peers left different rows: { {n: r.left for n, r in readings.items()} }")
 
 
 def _peer(peer: Peer, job: Job, target: Path) -> Reading:
@@ -128,7 +135,7 @@ def _lines(tables: Mapping[str, Mapping[str, Any]]) -> list[list[str]]:
         base = peers["bare_delete"]["rows_per_second"]
         for name, of in peers.items():
             share = of["rows_per_second"] / base if base else 0.0
-            milliseconds = [f"{of[key]:,.1f}" for key in ("write_ms_p50", "write_ms_p95", "write_ms_max")]
+            milliseconds = [f"{of[key]:,.1f}" if of[key] else "" for key in ("write_ms_p50", "write_ms_p95", "write_ms_max")]
             numbers = [f"{of['rows_per_second']:,.0f}", f"{of['spread']:.0%}", f"{share:.2f}", f"{of['statements_per_1000']:,.2f}"]
             lines.append([f"  {TITLES.get(name, name)}", *numbers, *milliseconds, str(of["saves"])])
     return lines

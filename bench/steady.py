@@ -31,7 +31,7 @@ ALONE_S = 2.0
 ROLLBACK_S = 8
 """deadline of a run on a rollback-journal file, s: a few of the long reads beside it"""
 
-SHARES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.98, 0.99, 0.995, 0.998, 0.999, 1.0)
+SHARES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.98, 0.99, 0.995, 0.998, 0.999, 0.9998)
 
 
 @dataclass(slots=True)
@@ -155,12 +155,16 @@ def neighbour(path: Path, habit: Habit, into: Beside, *, whole: bool = False) ->
     into.taken += [(at, seconds) for at, seconds in json.loads(log.read_text()) if whole or began <= at <= ended]
 
 
+def _rising(seconds: list[float]) -> list[tuple[float, float]]:
+    """(one in so many, waits at least so many ms), as far as there were so many."""
+    ones = [1 / (1 - share) for share in SHARES if 1 / (1 - share) < len(seconds)]
+    dots = [(one, percentile(seconds, 1 - 1 / one)) for one in ones] + [(max(len(seconds), 1), max(seconds, default=0.0))]
+    return [(one, max(wait, 1e-6) * 1e3) for one, wait in dots]
+
+
 def _plot(seen: dict[str, Beside]) -> str:
     drawn = {name: of for name, of in seen.items() if not name.startswith("rollback")}
-    lines = [
-        Series(TITLES[name], [(1 / max(1 - share, 1e-4), max(percentile(of.waits, share), 1e-6) * 1e3) for share in SHARES])
-        for name, of in drawn.items()
-    ]
+    lines = [Series(TITLES[name], _rising(of.waits)) for name, of in drawn.items()]
     x = Axis("one insert in so many waits at least so long", 1, 10_000)
     y = Axis.around("wait for one insert, ms", [dot[1] for line in lines for dot in line.dots])
     return curves("The other writer's waits", x, y, lines)

@@ -10,7 +10,9 @@ from html import escape
 __all__ = ["Axis", "Series", "curves", "points"]
 
 WIDTH, HEIGHT = 760, 440
-LEFT, RIGHT, TOP, BOTTOM = 80, 20, 44, 56
+LEFT, RIGHT, TOP, BOTTOM = 80, 36, 44, 56
+LINE, LETTER = 15, 6.4
+"""height of a line of text, and width of a letter, px"""
 COLOURS = ("#1b6ca8", "#c8553d", "#588157", "#8d6a9f", "#b08900", "#3d5a80")
 
 
@@ -48,27 +50,39 @@ class Series:
 
 
 def points(title: str, x: Axis, y: Axis, dots: Sequence[tuple[str, float, float]]) -> str:
-    """One dot for each (name, x, y)."""
+    """One dot for each (name, x, y), its name beside it, moved down where another stands there."""
     marks: list[str] = []
-    for number, (name, horizontal, vertical) in enumerate(dots):
+    placed: list[tuple[float, float, float]] = []
+    for number, (name, horizontal, vertical) in enumerate(sorted(dots, key=lambda dot: -dot[2])):
         cx, cy = _x(x, horizontal), _y(y, vertical)
         # A name stands on the side where there is room for it.
-        right = cx < WIDTH * 0.6
+        right = cx + 12 + LETTER * len(name) < WIDTH
+        begin = cx + 12 if right else cx - 12 - LETTER * len(name)
+        end, at = begin + LETTER * len(name), cy
+        for other_begin, other_end, other in sorted(placed, key=lambda place: place[2]):
+            if begin < other_end and other_begin < end and abs(at - other) < LINE:
+                at = other + LINE
+        placed.append((begin, end, at))
+        edge = begin - 2 if right else end + 2
+        marks.append(f'<line x1="{cx:.1f}" y1="{cy:.1f}" x2="{edge:.1f}" y2="{at:.1f}" stroke="#999"/>')
         marks.append(f'<circle cx="{cx:.1f}" cy="{cy:.1f}" r="5" fill="{COLOURS[number % len(COLOURS)]}"/>')
-        marks.append(_text(cx + (9 if right else -9), cy + 4, name, "start" if right else "end"))
+        marks.append(_text(begin if right else end, at + 4, name, "start" if right else "end"))
     return _frame(title, x, y, marks)
 
 
 def curves(title: str, x: Axis, y: Axis, lines: Sequence[Series]) -> str:
-    """One line for each series, its name in the corner."""
-    marks: list[str] = []
+    """One line for each series; the names stand at the bottom right, which rising lines leave free."""
+    drawn: list[str] = []
+    width, height = 44 + LETTER * max(len(line.name) for line in lines), 20 * len(lines) + 10
+    left, top = WIDTH - RIGHT - 8 - width, HEIGHT - BOTTOM - 8 - height
+    names = [f'<rect x="{left:.1f}" y="{top}" width="{width:.1f}" height="{height}" fill="#fff" stroke="#ddd"/>']
     for number, line in enumerate(lines):
         colour = COLOURS[number % len(COLOURS)]
         path = " ".join(f"{_x(x, a):.1f},{_y(y, b):.1f}" for a, b in line.dots)
-        marks.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"/>')
-        marks.append(f'<rect x="{LEFT + 12}" y="{TOP + 10 + 20 * number}" width="14" height="4" fill="{colour}"/>')
-        marks.append(_text(LEFT + 32, TOP + 16 + 20 * number, line.name, "start"))
-    return _frame(title, x, y, marks)
+        drawn.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"/>')
+        names.append(f'<rect x="{left + 10:.1f}" y="{top + 13 + 20 * number}" width="14" height="4" fill="{colour}"/>')
+        names.append(_text(left + 32, top + 19 + 20 * number, line.name, "start"))
+    return _frame(title, x, y, [*drawn, *names])
 
 
 def _x(axis: Axis, value: float) -> float:
@@ -77,6 +91,10 @@ def _x(axis: Axis, value: float) -> float:
 
 def _y(axis: Axis, value: float) -> float:
     return HEIGHT - BOTTOM - axis.place(min(max(value, axis.low), axis.high)) * (HEIGHT - TOP - BOTTOM)
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value >= 1 else f"{value:g}"
 
 
 def _text(x: float, y: float, text: str, anchor: str, extra: str = "") -> str:
@@ -91,10 +109,10 @@ def _frame(title: str, x: Axis, y: Axis, marks: Sequence[str]) -> str:
     ]
     for value in x.decades():
         parts.append(f'<line x1="{_x(x, value):.1f}" y1="{TOP}" x2="{_x(x, value):.1f}" y2="{HEIGHT - BOTTOM}" stroke="#ddd"/>')
-        parts.append(_text(_x(x, value), HEIGHT - BOTTOM + 18, f"{value:,g}", "middle"))
+        parts.append(_text(_x(x, value), HEIGHT - BOTTOM + 18, _number(value), "middle"))
     for value in y.decades():
         parts.append(f'<line x1="{LEFT}" y1="{_y(y, value):.1f}" x2="{WIDTH - RIGHT}" y2="{_y(y, value):.1f}" stroke="#ddd"/>')
-        parts.append(_text(LEFT - 8, _y(y, value) + 4, f"{value:,g}", "end"))
+        parts.append(_text(LEFT - 8, _y(y, value) + 4, _number(value), "end"))
     middle = (TOP + HEIGHT - BOTTOM) / 2
     parts.append(_text(WIDTH / 2, HEIGHT - 14, x.title, "middle"))
     parts.append(_text(18, middle, y.title, "middle", f' transform="rotate(-90 18 {middle:.1f})"'))

@@ -38,6 +38,8 @@ def test_compare(run: Any, tmp_path: Path) -> None:
     assert all(set(found[peer]) >= FIGURES for peer in peers)
     assert len({found[peer]["rows"] for peer in peers}) == 1
     assert found["range"]["statements_per_1000"] < found["relaycast"]["statements_per_1000"]
+    assert ("pt_archiver" in found) is ("pt_archiver" not in found["absent"])
+    assert found.get("pt_archiver", found["range"])["rows"] == found["range"]["rows"]
     assert (tmp_path / "compare.svg").exists()
 
 
