@@ -14,7 +14,7 @@ FIRST_ROWS = 1_000
 """First guess of both numbers: about 1 ms of reads and 5 to 10 ms of writes on a file."""
 
 FLOOR_ROWS = 100
-"""Smaller pages cost more in round trips than they save in latency; only failures go below."""
+"""Smaller pages cost more in round trips than they save in latency; below go failures, and rows so dear that `_MOST` would be passed."""
 
 WORTH_ROWS = 1_000
 """A write of fewer rows may take longer than the aim, up to the rule's patience: with ten scattered indexes, or a family of seven tables, a
@@ -28,6 +28,9 @@ _MEMORY = 0.7
 
 _LONGEST = 2
 """A write may take so many times the aim where its fixed part alone fills two thirds of it: a smaller one would only repeat that part."""
+
+_MOST = 4
+"""No page is meant to take more than so many times the aim, however few its rows: with a megabyte in each, a hundred take a second."""
 
 
 @dataclass(slots=True)
@@ -93,7 +96,8 @@ class Sizes:
         aim = min(_LONGEST * self.target, max(self.target, 1.5 * fixed))
         fitting = max(int((aim - fixed) / slope), min(WORTH_ROWS, int((self.patience - fixed) / slope)))
         if fitting < rows:
-            self.writes = max(min(FLOOR_ROWS, self.max_writes), min(self.writes, max(fitting, rows // 2)))
+            floor = max(1, min(FLOOR_ROWS, self.max_writes, int(_MOST * self.target / slope)))
+            self.writes = max(floor, min(self.writes, max(fitting, rows // 2)))
         elif limited:
             self.writes = min(self.max_writes, max(self.writes, min(fitting, rows * _GROWTH)))
 
@@ -102,9 +106,9 @@ class Sizes:
         if not filled:
             return
         wanted = self.writes * seen // expired if expired else seen * _GROWTH
-        if seconds > 4 * self.target:
-            wanted = min(wanted, seen)
-        self.keys = max(min(FLOOR_ROWS, self.max_keys), min(self.max_keys, seen * _GROWTH, wanted))
+        if seconds > _MOST * self.target:
+            wanted = min(wanted, int(seen * _MOST * self.target / seconds))
+        self.keys = max(min(FLOOR_ROWS, self.writes, self.max_keys), min(self.max_keys, seen * _GROWTH, wanted))
 
     def fewer(self, seen: int, expired: int) -> int:
         """Keys to ask for again where the page holds more expired rows than one write may take."""

@@ -77,7 +77,30 @@ def test_a_write_of_few_rows_may_take_longer_where_nobody_waits() -> None:
 
 
 def test_a_slow_disk_ends_at_the_floor_and_not_below() -> None:
-    assert settle(0.01).writes == FLOOR_ROWS
+    assert settle(0.001).writes == FLOOR_ROWS
+
+
+def test_rows_with_megabytes_go_below_the_floor() -> None:
+    """A hundred would take a second, and nobody is to wait longer than four times the aim."""
+    sizes = settle(0.01)
+    assert 8 <= sizes.writes <= 10
+    assert sizes.keys <= 10, "and no more are read than are written"
+    assert settle(1.0).writes == 1
+
+
+def test_a_slow_commit_alone_does_not_go_below_the_floor() -> None:
+    assert settle(1e-6, fixed=0.3).writes >= FLOOR_ROWS
+
+
+def test_a_slow_read_is_followed_by_a_shorter_one() -> None:
+    """On a rollback-journal file nobody commits while we read."""
+    sizes = Sizes.start((50_000, 10_000), 50_000, 10_000, 0.025)
+    sizes.read(50_000, 0, 1.0, filled=True)
+    assert sizes.keys == 5_000
+    sizes.read(5_000, 0, 60.0, filled=True)
+    assert sizes.keys == FLOOR_ROWS
+    sizes.read(100, 0, 0.001, filled=True)
+    assert sizes.keys == 400, "and by longer ones when it is fast again"
 
 
 def test_a_fixed_part_is_no_reason_to_shrink() -> None:
