@@ -16,7 +16,7 @@ import apsw
 
 from retention.capabilities import D1, LIBSQL, Capabilities
 from retention.hosts.sqlite import SQLite
-from retention.ledger.sweep_works import compile_further
+from retention.ledger.works import compile_further
 from retention.plan.gate import outline, samples
 from retention.plan.model import FurtherPlan, RulePlan
 from retention.plan.planner import FEW_TENANTS, make_plan

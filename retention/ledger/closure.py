@@ -11,7 +11,7 @@ from ..errors import Fenced, HostError
 from ..statements.pages import Due
 from ..steps import Result, Statement
 from .closure_plan import ClosurePlan
-from .sweep_walk import ListedWalk, key_text
+from .listed import ListedWalk, key_text
 
 __all__ = ["ClosureWalk"]
 
@@ -39,7 +39,6 @@ class ClosureWalk(ListedWalk):
         state = cls.start(plan, entry, RuleReceipt(plan.name, plan.table), now_ms)
         assert isinstance(state, ClosureWalk)
         state.plan, state.now_ms = plan, now_ms
-        state.most, state.max_batches = plan.batch, plan.max_batches
         state.members = {member.table: 0 for member in plan.statements.members}
         return state
 
@@ -51,9 +50,6 @@ class ClosureWalk(ListedWalk):
     def _plan(self) -> ClosurePlan:
         assert self.plan is not None
         return self.plan
-
-    def shown(self) -> tuple[str, ...]:
-        return (self._plan.statements.size(),)
 
     def chosen(self, rows: list[Due]) -> tuple[list[Due], int]:
         """As many units as fit one write; a first one that does not fit alone is named and passed."""

@@ -10,7 +10,7 @@ from typing import ClassVar
 from ..capabilities import Capabilities
 from ..errors import PolicyError, Refused
 from ..plan.family import changed, identity
-from ..plan.model import FurtherPlan, RulePlan
+from ..plan.model import RulePlan
 from ..plan.names import found_column, found_table, prunable
 from ..plan.rules import compile_rule
 from ..policy.closure_models import Closure, Member, tied
@@ -18,59 +18,28 @@ from ..policy.conditions import check_names, parse_condition
 from ..policy.models import Policy, Rule
 from ..schema.model import Schema, Table, fold
 from ..statements.condition import Condition, Shape
-from ..statements.pages import PageSQL, Range
+from ..statements.pages import PageSQL
 from ..statements.quoting import whether
-from ..steps import Batch, Statement, Value
 from .closure_sql import ALIASES, REASONS, ClosureSQL, Held
+from .listed_plan import ListedPlan, aim, digest_of, found_key, whole_walk, write_cost
 from .log_schema import advise, check, key_as_stream, require_consumers
 from .sql import Params
-from .sweep_plan import FILE_TARGET, READS, REMOTE_TARGET, digest_of, found_key, whole_walk
 
 __all__ = ["ClosurePlan", "compile_closure", "memory_rules"]
 
 
 @dataclass(frozen=True, slots=True)
-class ClosurePlan(FurtherPlan):
-    """One enabled closure, compiled.
-
-    Attributes:
-        sql: its statements.
-        batch: units that one write deletes. max_batches: writes of one run.
-        write_cost: statements of one write, BEGIN and COMMIT included.
-    """
+class ClosurePlan(ListedPlan):
+    """One enabled closure, compiled; its rows are the parents, each with its unit."""
 
     section: ClassVar[str] = "closures"
 
     sql: ClosureSQL | None = None
-    batch: int = 50
-    max_batches: int = 100
-    write_cost: int = 0
 
     @property
     def statements(self) -> ClosureSQL:
         assert self.sql is not None
         return self.sql
-
-    @property
-    def page_cost(self) -> int:
-        return READS + self.write_cost
-
-    def cutoffs(self, now_ms: int) -> tuple[Value, ...]:
-        """What the condition's parameters are bound to."""
-        p = Params()
-        self.statements.condition(p, now_ms)
-        return p.statement("").params
-
-    def samples(self, now_ms: int) -> list[tuple[str, Statement]]:
-        pages, values = self.pages, self.cutoffs(now_ms)
-        key = (0,) if pages.walk.integers else ("",)
-        page = Range(after=key, upto=key)
-        reads = [
-            ("high-water", pages.high()),
-            ("boundary", pages.boundary(page, self.max_keys, values)),
-            ("due units", pages.due(page, self.batch, values, (self.statements.size(),))),
-        ]
-        return reads + [(label, s) for label, s in self.statements.write([("",)], now_ms).items() if not label.startswith("changes")]
 
 
 def compile_closure(closure: Closure, policy: Policy, schema: Schema, host: Capabilities) -> ClosurePlan:
@@ -116,7 +85,7 @@ def compile_closure(closure: Closure, policy: Policy, schema: Schema, host: Capa
         why_walk=why,
         max_keys=policy.limits.page_rows,
         max_writes=closure.batch,
-        target=REMOTE_TARGET if host.remote else FILE_TARGET,
+        target=aim(host),
         max_changes=max_changes,
         digest=digest_of(closure, [[hold.table, hold.where] for hold in policy.holds]),
         reads=frozenset(reads),
@@ -127,7 +96,7 @@ def compile_closure(closure: Closure, policy: Policy, schema: Schema, host: Capa
         sql=sql,
         batch=closure.batch,
         max_batches=closure.max_batches,
-        write_cost=host.cost(Batch(tuple(sql.write([("",)], 0).values()), writes=True, max_changes=max_changes)),
+        write_cost=write_cost(sql, host, max_changes),
     )
 
 

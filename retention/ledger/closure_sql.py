@@ -84,6 +84,10 @@ class ClosureSQL:
             f"ELSE CASE WHEN {present} THEN 'unreadable' ELSE 'undated' END END END"
         )
 
+    def shown(self) -> tuple[str, ...]:
+        """The size of its unit."""
+        return (self.size(),)
+
     def size(self) -> str:
         """SQL over a parent: the rows of its unit, counted no further than it takes to see that they are too many."""
         counts = (f"(SELECT count(*) FROM ({self._rows(member)} LIMIT {self.most:d}))" for member in self.members)

@@ -22,14 +22,12 @@ from ..schema.model import Schema
 from ..statements.condition import Condition, Shape
 from ..statements.pages import Boundary, PageSQL, Range, Walk
 from ..steps import Batch, Result, Statement, Step, Value
+from .listed_plan import aim
 from .log_retention import delete_statements, read_deleted, verdict
 from .log_schema import advise, check, require_consumers
 from .sql import Params
 
 __all__ = ["LogPlan", "LogWalk", "compile_log"]
-
-FILE_TARGET, REMOTE_TARGET = 0.025, 0.2
-"""Aims for one write, s, as for rules."""
 
 _ALIASES = frozenset({*(f"retention_{a}" for a in "cmnstw"), "retention_names", "retention_walk"})
 """Consumers, which are few, and what is looked up for one of them: `advise` names the index that each wants."""
@@ -108,7 +106,7 @@ def compile_log(policy: Policy, schema: Schema, host: Capabilities) -> list[LogP
             why_walk="events are read in the order of their ids",
             max_keys=policy.limits.page_rows,
             max_writes=policy.limits.rows_changed,
-            target=REMOTE_TARGET if host.remote else FILE_TARGET,
+            target=aim(host),
             max_changes=_max_changes(policy, host),
             digest=hashlib.sha256(json.dumps(decisive).encode()).hexdigest()[:16],
             reads=frozenset({cursors.table} if cursors else ()),

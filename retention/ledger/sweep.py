@@ -12,8 +12,8 @@ from ..engine.traversal import Pages, ask
 from ..errors import HostError, Refused
 from ..statements.pages import Due
 from ..steps import Batch, Result, Statement
+from .listed import ListedWalk, key_text
 from .sweep_plan import SweepPlan
-from .sweep_walk import ListedWalk, key_text
 
 __all__ = ["MASS_ROWS", "SweepWalk"]
 
@@ -47,7 +47,6 @@ class SweepWalk(ListedWalk):
         assert isinstance(state, SweepWalk)
         state.plan, state.now_ms, state.skip, state.allowed = plan, now_ms, tuple(sorted(skip)), allowed
         state.cutoffs = plan.cutoffs(now_ms, state.skip)
-        state.most, state.max_batches = plan.batch, plan.max_batches
         return state
 
     @property

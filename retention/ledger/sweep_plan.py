@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -15,66 +13,43 @@ from sqlglot.errors import SqlglotError
 from ..capabilities import Capabilities
 from ..errors import PolicyError, Refused
 from ..plan.family import changed
-from ..plan.model import FurtherPlan
 from ..plan.names import found_column, found_table, prunable
 from ..policy.age_model import Age
-from ..policy.base import Model
 from ..policy.conditions import check_names, parse_condition
 from ..policy.ledger_models import Events
 from ..policy.models import Policy
 from ..policy.sweep_models import Children, Sweep
-from ..schema.keys import primary_key, rowid_key
 from ..schema.model import Index, Schema, Table, fold
 from ..statements.condition import Condition, Shape
-from ..statements.pages import PageSQL, Range, Walk
+from ..statements.pages import PageSQL, Walk
 from ..statements.quoting import column as quoted
 from ..statements.quoting import name
-from ..steps import Batch, Statement, Value
-from .log_schema import NUMERIC, adds_to_itself, check, is_unique, key_as_stream, require_index
+from ..steps import Value
+from .listed_plan import ListedPlan, aim, digest_of, found_key, whole_walk, write_cost
+from .log_schema import NUMERIC, adds_to_itself, check, key_as_stream, require_index
 from .sql import Params
 from .sweep_sql import REASONS, SweepSQL
 
-__all__ = [
-    "FILE_TARGET",
-    "READS",
-    "REMOTE_TARGET",
-    "SweepPlan",
-    "advised_index",
-    "compile_sweep",
-    "digest_of",
-    "found_key",
-    "walk_by_key",
-    "whole_walk",
-]
-
-FILE_TARGET, REMOTE_TARGET = 0.025, 0.2
-"""Aims for one write, s, as for rules."""
-
-READS = 3
-"""Statements that find one batch of rows: the page's edges and counts, the due rows, and the counts again where not all of them fit."""
+__all__ = ["SweepPlan", "advised_index", "compile_sweep", "walk_by_key"]
 
 
 @dataclass(frozen=True, slots=True)
-class SweepPlan(FurtherPlan):
-    """One enabled sweep, compiled.
-
-    Attributes:
-        sql: its statements.
-        batch: rows that one write ends. max_batches: writes of one run.
-        write_cost: statements of one write, BEGIN and COMMIT included.
-    """
+class SweepPlan(ListedPlan):
+    """One enabled sweep, compiled."""
 
     section: ClassVar[str] = "sweeps"
 
     sql: SweepSQL | None = None
-    batch: int = 100
-    max_batches: int = 10
-    write_cost: int = 0
 
     @property
     def statements(self) -> SweepSQL:
         assert self.sql is not None
         return self.sql
+
+    def cutoffs(self, now_ms: int, skip: Sequence[str] = ()) -> tuple[Value, ...]:
+        p = Params()
+        self.statements.condition(p, now_ms, skip)
+        return p.statement("").params
 
     @property
     def settles(self) -> bool:
@@ -85,27 +60,6 @@ class SweepPlan(FurtherPlan):
     def first_cost(self) -> int:
         """The guard's count, and the walk's end."""
         return 2
-
-    @property
-    def page_cost(self) -> int:
-        return READS + self.write_cost
-
-    def cutoffs(self, now_ms: int, skip: tuple[str, ...] = ()) -> tuple[Value, ...]:
-        """What the condition's parameters are bound to."""
-        p = Params()
-        self.statements.condition(p, now_ms, skip)
-        return p.statement("").params
-
-    def samples(self, now_ms: int) -> list[tuple[str, Statement]]:
-        pages, values = self.pages, self.cutoffs(now_ms)
-        key = (0,) if pages.walk.integers else ("",)
-        page = Range(after=key, upto=key)
-        reads = [
-            ("high-water", pages.high()),
-            ("boundary", pages.boundary(page, self.max_keys, values)),
-            ("due rows", pages.due(page, self.batch, values)),
-        ]
-        return reads + [(label, s) for label, s in self.statements.write([("",)], now_ms, ()).items() if label != "changes"]
 
 
 def compile_sweep(sweep: Sweep, policy: Policy, schema: Schema, host: Capabilities) -> SweepPlan:
@@ -143,7 +97,7 @@ def compile_sweep(sweep: Sweep, policy: Policy, schema: Schema, host: Capabiliti
     p = Params()
     text = sql.condition(p, 0)
     _check_stamps(sql, where)
-    cost = host.cost(Batch(tuple(sql.write([("",)], 0, ()).values()), writes=True, max_changes=policy.limits.rows_changed))
+    max_changes = policy.limits.rows_changed if host.transactions else None
     touched = [event for start, kind in [(table.name, "UPDATE"), *written] for event in changed(schema, start, True, kind)]
     return SweepPlan(
         name=sweep.name,
@@ -153,8 +107,8 @@ def compile_sweep(sweep: Sweep, policy: Policy, schema: Schema, host: Capabiliti
         why_walk=why,
         max_keys=policy.limits.page_rows,
         max_writes=sweep.batch,
-        target=REMOTE_TARGET if host.remote else FILE_TARGET,
-        max_changes=policy.limits.rows_changed if host.transactions else None,
+        target=aim(host),
+        max_changes=max_changes,
         digest=digest_of(sweep, [timeout]),
         reads=frozenset(names.tables),
         feeds=frozenset(t for t, _ in touched),
@@ -164,28 +118,8 @@ def compile_sweep(sweep: Sweep, policy: Policy, schema: Schema, host: Capabiliti
         sql=sql,
         batch=sweep.batch,
         max_batches=sweep.max_batches,
-        write_cost=cost,
+        write_cost=write_cost(sql, host, max_changes),
     )
-
-
-def digest_of(model: Model, further: Iterable[object] = ()) -> str:
-    """16 hex digits over what a part of the policy says; a change restarts its walk."""
-    said = [model.model_dump(mode="json", exclude={"name", "batch", "max_batches", "enabled"}), *further]
-    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:16]
-
-
-def found_key(table: Table, wanted: str | None, where: str) -> str:
-    """The one column that names a row. Raises PolicyError or Refused where there is none."""
-    if wanted is not None:
-        key = found_column(table, wanted, where, "key").name
-        if key != table.integer_pk and not is_unique(table, (key,)):
-            raise PolicyError(f"{where}: key {key!r} is not unique in {table.name!r}; name a column with a UNIQUE index.")
-        return key
-    if len(table.primary_key) == 1:
-        return table.primary_key[0]
-    if table.rowid is not None and not table.primary_key:
-        return table.rowid
-    raise Refused(f"{where}: the primary key of {table.name!r} has several columns; name one unique column in key.", "policy")
 
 
 def _ages(ages: tuple[Age, ...], table: Table, where: str) -> tuple[Age, ...]:
@@ -276,7 +210,7 @@ def _check_order(written: list[tuple[str, str]], read: tuple[str, ...], policy: 
 def _check_stamps(sql: SweepSQL, where: str) -> None:
     """`{now:FORMAT}` in a format in which no time is written. Raises PolicyError."""
     try:
-        sql.write([("",)], 0, ())
+        sql.write([("",)], 0)
     except PolicyError as error:
         raise PolicyError(f"{where}: set: {error}") from None
 
@@ -294,16 +228,6 @@ def walk_by_key(table: Table, key: str, where: str, label: str) -> tuple[Walk, s
     advice = f"without an index of the live rows every run reads the whole table; create one: {advised_index(table, key, where, label)}"
     walk, _ = whole_walk(table, f"sweep {label!r}")
     return walk, "no index holds the live rows alone", advice
-
-
-def whole_walk(table: Table, where: str) -> tuple[Walk, str]:
-    """The order in which a whole table is visited, and why. Raises Refused where there is none."""
-    rowid, primary = rowid_key(table), primary_key(table)
-    if rowid is not None:
-        return Walk("rowid", (rowid.columns[0].name,), "NOT INDEXED", integers=True), "the table's own order"
-    if primary is not None and len(primary.columns) == 1:
-        return Walk("primary_key", (primary.columns[0].name,)), "the table's own order"
-    raise Refused(f"{where}: the rows of {table.name!r} cannot be visited in order; give it a primary key of one column.", "schema")
 
 
 def advised_index(table: Table, key: str, where: str, label: str) -> str:

@@ -74,6 +74,10 @@ class SweepSQL:
             f"ELSE CASE WHEN {present} THEN 'unreadable' ELSE 'undated' END END END"
         )
 
+    def shown(self) -> tuple[str, ...]:
+        """Nothing of a row but its key."""
+        return ()
+
     def guard(self, walk: Walk, now_ms: int, skip: Sequence[str]) -> Statement:
         """How many rows are live, and how many of them are due: one row, of a bounded look."""
         p = Params()
@@ -85,7 +89,7 @@ class SweepSQL:
         page = f"SELECT {live} AS live, {condition} AS v FROM {source}{within} ORDER BY {order} LIMIT {GUARD_ROWS}"
         return p.statement(f"SELECT count(*) FILTER (WHERE live), count(*) FILTER (WHERE v IS 1) FROM ({page})")
 
-    def write(self, keys: Sequence[Key], now_ms: int, skip: Sequence[str]) -> dict[str, Statement]:
+    def write(self, keys: Sequence[Key], now_ms: int, skip: Sequence[str] = ()) -> dict[str, Statement]:
         """The batch that ends these rows if they are still due, in order: children, their count, event, callback, parent, fence."""
         batch: dict[str, Statement] = {}
         rows = key_list(keys)

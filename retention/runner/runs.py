@@ -17,7 +17,7 @@ from ..engine.prune import Pass, Pruner, instant
 from ..engine.receipt import Outcome, Receipt, Statements
 from ..errors import Fenced, HostError, PolicyError, Refused, RetentionError
 from ..hosts.base import AsyncHost, Host
-from ..ledger.sweep_works import Works, compile_further
+from ..ledger.works import Works, compile_further
 from ..plan.model import Plan
 from ..plan.planner import check_clock, make_plan
 from ..policy.load import from_dict, load, parse

@@ -14,7 +14,7 @@ from retention.errors import PolicyError, Refused
 from retention.policy.load import parse
 from retention.policy.models import Policy
 from tests.ledger.databases import NOW, Database
-from tests.ledger.sweep_ledgers import DAY, POLICY, SCHEMA, text
+from tests.ledger.ledgers import DAY, POLICY, SCHEMA, text
 
 OLD = text(NOW - 91 * DAY)
 

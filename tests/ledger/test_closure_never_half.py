@@ -13,7 +13,7 @@ from retention.policy.load import parse
 from retention.steps import Batch, Step
 from retention.testing import Crashed
 from tests.ledger.databases import NOW
-from tests.ledger.sweep_ledgers import DAY, POLICY, SCHEMA, text
+from tests.ledger.ledgers import DAY, POLICY, SCHEMA, text
 
 OLD = text(NOW - 91 * DAY)
 UNITS = 8

@@ -11,8 +11,8 @@ import pytest
 
 from tests.ledger.databases import JOBS, Database
 from tests.ledger.relay import agent, status, workspace
-from tests.ledger.workers import connect as connect_to
-from tests.ledger.workers import run
+from tests.ledger.log_workers import connect as connect_to
+from tests.ledger.log_workers import run
 
 
 @pytest.fixture(params=["wal", "delete", "d1"])

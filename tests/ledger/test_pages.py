@@ -54,9 +54,7 @@ def test_72_what_names_no_event_moves_no_cursor(jobs: Database, through: str) ->
         ("82", "dead", "outbox.dead", {"attempts": 1}),
     ],
 )
-def test_80_81_82_what_becomes_of_a_callback_changes_no_page(
-    jobs: Database, case: str, row: str, event: str, told: dict[str, int]
-) -> None:
+def test_80_81_82_what_becomes_of_a_callback_changes_no_page(jobs: Database, case: str, row: str, event: str, told: dict[str, int]) -> None:
     """The outbox says how its row went in the log, in hidden kinds: no consumer sees them, and none has to ack them."""
     begun(jobs, ASKED)
     before, unacked = page(jobs), jobs.do(counts(JOBS, "j")).unacked

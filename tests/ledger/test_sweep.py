@@ -12,7 +12,7 @@ from retention.policy.load import parse
 from retention.policy.models import Policy
 from retention.policy.sweep_models import Timeout
 from tests.ledger.databases import NOW, Database
-from tests.ledger.sweep_ledgers import DAY, MINUTE, POLICY, text
+from tests.ledger.ledgers import DAY, MINUTE, POLICY, text
 
 QUEUED, STALLED = "The run waited too long to be started.", "The run stopped making progress."
 
@@ -49,9 +49,7 @@ def cells(jobs: Database, id: str = "s1") -> list[tuple[Any, ...]]:
 def policy(**timeouts: str) -> Policy:
     """The preset with timeouts that an operator has set."""
     chosen = parse(POLICY)
-    sweeps = tuple(
-        s.model_copy(update={"timeout": s.timeout.model_copy(update={"value": timeouts.get(s.name)})}) for s in chosen.sweeps
-    )
+    sweeps = tuple(s.model_copy(update={"timeout": s.timeout.model_copy(update={"value": timeouts.get(s.name)})}) for s in chosen.sweeps)
     return chosen.model_copy(update={"sweeps": sweeps})
 
 

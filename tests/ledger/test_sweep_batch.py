@@ -17,7 +17,7 @@ from retention.hosts.sqlite import SQLite
 from retention.policy.load import parse
 from retention.steps import Batch, Result
 from tests.ledger.databases import NOW
-from tests.ledger.sweep_ledgers import DAY, MINUTE, POLICY, SCHEMA, ledger, text
+from tests.ledger.ledgers import DAY, MINUTE, POLICY, SCHEMA, ledger, text
 
 
 class Between:
@@ -349,9 +349,7 @@ READS_LOG = "status = 'pending' AND NOT EXISTS (SELECT 1 FROM delivery_events AS
         ("", {"table": "slots"}, "there is no table 'slots'"),
     ],
 )  # fmt: skip
-def test_what_could_leave_halves_or_means_nothing_is_refused(
-    con: apsw.Connection, script: str, changes: dict[str, Any], says: str
-) -> None:
+def test_what_could_leave_halves_or_means_nothing_is_refused(con: apsw.Connection, script: str, changes: dict[str, Any], says: str) -> None:
     con.execute(script)
     with pytest.raises((PolicyError, Refused), match=re.escape(says)):
         compiled(con, **changes)

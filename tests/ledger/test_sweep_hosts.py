@@ -14,7 +14,7 @@ import retention
 from retention.cli.app import app
 from retention.testing import every_crash
 from tests.ledger.databases import NOW, split
-from tests.ledger.sweep_ledgers import DAY, MINUTE, POLICY, SCHEMA, ledger, text
+from tests.ledger.ledgers import DAY, MINUTE, POLICY, SCHEMA, ledger, text
 from tests.libsql.fixtures import Database as LibSQLDatabase
 from tests.libsql.fixtures import libsql
 from tests.old_sqlite import run_on_old_sqlite

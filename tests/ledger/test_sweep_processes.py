@@ -8,8 +8,8 @@ import apsw
 import pytest
 
 from tests.ledger.databases import Database
-from tests.ledger.sweep_workers import run
-from tests.ledger.workers import connect as connect_to
+from tests.ledger.job_workers import run
+from tests.ledger.log_workers import connect as connect_to
 
 
 @pytest.fixture(params=["wal", "d1"])

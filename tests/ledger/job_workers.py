@@ -18,8 +18,8 @@ from retention.policy.load import parse
 from retention.policy.models import Policy
 from retention.policy.sweep_models import Timeout
 from retention.steps import Batch, Statement
-from tests.ledger.sweep_ledgers import POLICY
-from tests.ledger.workers import connect
+from tests.ledger.ledgers import POLICY
+from tests.ledger.log_workers import connect
 
 LEASE_MS = 1_500
 KEEP_MS = 300
@@ -131,7 +131,7 @@ def _ack(send: Any, log: Log, acked: dict[str, int], faults: list[str]) -> None:
 
 def run(address: dict[str, str], *, count: int = 2, seconds: float = 5.0) -> list[dict[str, Any]]:
     """Several processes at once, and what each of them saw."""
-    commands = [[sys.executable, "-m", "tests.ledger.sweep_workers", json.dumps(address), str(n), str(seconds)] for n in range(count)]
+    commands = [[sys.executable, "-m", "tests.ledger.job_workers", json.dumps(address), str(n), str(seconds)] for n in range(count)]
     running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for command in commands]
     outputs = [process.communicate(timeout=120)[0] for process in running]
     assert [process.returncode for process in running] == [0] * count

@@ -14,6 +14,7 @@ from ..engine.traversal import Pages, Traversal, advance, ask, begin, boundary, 
 from ..errors import Fenced, HostError
 from ..statements.pages import Due, Key, Range
 from ..steps import Batch, Result, Statement, Step
+from .listed_plan import ListedPlan
 
 __all__ = ["ListedWalk", "key_text"]
 
@@ -33,19 +34,22 @@ class ListedWalk(Traversal):
     """A traversal whose writes name their rows.
 
     Attributes:
-        most: rows in one write. max_batches: writes of one pass.
         retried: the rows of a batch that failed, as far as they were not read again; those that are missing then were taken by
             somebody else or, where its outcome is unknown (`unknown`), by that batch.
         raced, kept: counts beyond those of the receipt. blocked: keys of rows that cannot be written.
     """
 
-    most: int = 100
-    max_batches: int = 10
     retried: list[Key] = field(default_factory=list[Key])
     unknown: bool = False
     raced: int = 0
     kept: dict[str, int] = field(default_factory=dict[str, int])
     blocked: list[str] = field(default_factory=list[str])
+
+    @property
+    def listed(self) -> ListedPlan:
+        """Its plan."""
+        assert isinstance(self.rule, ListedPlan)
+        return self.rule
 
     @property
     def due(self) -> int:
@@ -55,16 +59,12 @@ class ListedWalk(Traversal):
     @property
     def capped(self) -> bool:
         """`pages` counts writes: looking on is free."""
-        return self.pages >= self.max_batches and not self.done
+        return self.pages >= self.listed.max_batches and not self.done
 
     @property
     def limit(self) -> int:
         """Rows in the next write. It is kept in the checkpoint, so that a run of one write gets past rows that cannot be written."""
-        return min(self.most, self.sizes.writes)
-
-    def shown(self) -> tuple[str, ...]:
-        """SQL of what the list says of each row beside its key."""
-        return ()
+        return min(self.listed.batch, self.sizes.writes)
 
     def chosen(self, rows: list[Due]) -> tuple[list[Due], int]:
         """The rows at the head of the list that one write may take, and how many of the list are dealt with by that."""
@@ -124,7 +124,7 @@ class ListedWalk(Traversal):
     def _list(self, page: Range, first: Key, last: Key) -> Generator[Step, list[Result] | None, list[Due]]:
         pages = self.rule.pages
         stretch = Range(within=page.within, since=first, upto=last)
-        (result,) = yield from ask(self, Batch((pages.due(stretch, self.limit, self.cutoffs, self.shown()),)))
+        (result,) = yield from ask(self, Batch((pages.due(stretch, self.limit, self.cutoffs, self.listed.statements.shown()),)))
         return pages.read_due(result.rows)
 
     def _write(self, rows: Sequence[Due]) -> Pages:
@@ -134,7 +134,7 @@ class ListedWalk(Traversal):
         self.raced += len(rows) - wrote
         self.receipt.deleted += wrote
         self.deleted_now += wrote
-        self.sizes.writes = min(self.most, self.limit * 2)
+        self.sizes.writes = min(self.listed.batch, self.limit * 2)
 
     def _missed(self, listed: Sequence[Key]) -> None:
         """Rows of a batch that failed have been read again, up to the list's end; those that are missing are no longer due."""

@@ -86,7 +86,7 @@ def claims(host: Host, n: int, seconds: float) -> dict[str, Any]:
 
 def run(what: str, address: dict[str, str], *, count: int = 4, seconds: float = 1.0) -> list[dict[str, Any]]:
     """Several processes at once, and what each of them saw."""
-    commands = [[sys.executable, "-m", "tests.ledger.workers", what, json.dumps(address), str(n), str(seconds)] for n in range(count)]
+    commands = [[sys.executable, "-m", "tests.ledger.log_workers", what, json.dumps(address), str(n), str(seconds)] for n in range(count)]
     running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for command in commands]
     outputs = [process.communicate(timeout=120)[0] for process in running]
     assert [process.returncode for process in running] == [0] * count
