@@ -14,7 +14,7 @@ from typing import Literal
 from ..errors import PolicyError
 from .quoting import integer
 
-__all__ = ["DAY_MS", "FORMATS", "MAX_MS", "AgeFormat", "Bound", "age_format", "raw", "utc"]
+__all__ = ["DAY_MS", "FORMATS", "MAX_MS", "AgeFormat", "Bound", "age_format", "is_number", "raw", "utc"]
 
 DAY_MS = 86_400_000
 MAX_MS = 253_402_300_799_999
@@ -45,6 +45,7 @@ class AgeFormat:
         from_ms: SQL from an integer SQL expression (ms since 1970, >= 0) to a cutoff, floored alike; for keeps stored in the database.
         order: the storage in which an index of the bare column is in time order; None where none is.
         seek: the cutoff as it compares with the bare column, where that differs from `encode`.
+        plain: every stored number is a time, and nothing else is.
     """
 
     name: str
@@ -55,9 +56,18 @@ class AgeFormat:
     order: Literal["number", "text"] | None
     seek: Callable[[int, int], Bound] | None = None
 
+    @property
+    def plain(self) -> bool:
+        return self.value is _number
+
+
+def is_number(c: str) -> str:
+    """SQL: whether a value is stored as a number."""
+    return f"typeof({c}) IN ('integer', 'real')"
+
 
 def _number(c: str) -> str:
-    return f"CASE WHEN typeof({c}) IN ('integer', 'real') THEN {c} END"
+    return f"CASE WHEN {is_number(c)} THEN {c} END"
 
 
 def _fraction(rest: str) -> str:

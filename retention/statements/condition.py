@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
-from .ages import AgeFormat, Bound, raw
+from .ages import AgeFormat, Bound, is_number, raw
 from .quoting import column, integer, name, text, whether
 
 __all__ = [
@@ -194,20 +194,26 @@ def compile_condition(shape: Shape) -> Condition:
     if shortest is None:
         return Condition("NULL")
 
-    age = shape.age
-    value = age.value(shape.table)
+    age, raw_age = shape.age, shape.age.raw(shape.table)
+    # A plain number is compared as it stands, where old rows need no look at its class: NULL compares with nothing, and texts and blobs
+    # are above every number (sqlite.org/datatype3.html, 4.1). `+` keeps both sides from being converted.
+    value = f"+{raw_age}" if age.format.plain else age.value(shape.table)
     newest = bind(shortest, age.format, age.epoch_ms)
     given = ""
     if shape.tenant is not None:
-        own = "0" if shape.keep_ms is None else f"{value} < {bind(shape.keep_ms, age.format, age.epoch_ms)}"
+        own = "0" if shape.keep_ms is None else f"{value} < +{bind(shape.keep_ms, age.format, age.epoch_ms)}"
         now = bind(0, None)
         tenant = _tenant_verdict(shape.table, shape.tenant, age, value, now)
         given = _keeps(shape.tenant, age, now) if shape.tenant.at_once else ""
         reasons.insert(0, "malformed")
         tail = f"CASE coalesce({tenant}, {own}) WHEN 0 THEN 0 WHEN 1 THEN {tail} ELSE 'malformed' END"
     reasons[:0] = ["undated", "unreadable"]
-    undated = f"CASE WHEN {age.raw(shape.table)} IS NULL THEN 'undated' ELSE 'unreadable' END"
-    sql = f"CASE {value} < {newest} WHEN 0 THEN NULL WHEN 1 THEN {_selected(shape.only, tail)} ELSE {_selected(shape.only, undated)} END"
+    undated = f"CASE WHEN {raw_age} IS NULL THEN 'undated' ELSE 'unreadable' END"
+    old, unread = _selected(shape.only, tail), _selected(shape.only, undated)
+    if age.format.plain:
+        sql = f"CASE WHEN {value} < +{newest} THEN {old} WHEN {is_number(raw_age)} THEN NULL ELSE {unread} END"
+    else:
+        sql = f"CASE {value} < {newest} WHEN 0 THEN NULL WHEN 1 THEN {old} ELSE {unread} END"
     return Condition(sql, tuple(cutoffs), tuple(reasons), given=given)
 
 
@@ -282,7 +288,7 @@ def _tenant_verdict(table: str, tenant: TenantKeep, age: Age, value: str, now: s
         return f"(SELECT {verdict} FROM {name(KEEPS)} WHERE {column(KEEPS, 'tenant')} = {here})"
 
     def expired(cutoff: str, beyond: str) -> str:
-        return f"CASE WHEN {beyond} THEN 0 ELSE {value} < {cutoff} END"
+        return f"CASE WHEN {beyond} THEN 0 ELSE {value} < +({cutoff}) END"
 
     verdict = _of_tenant(tenant, age, now, expired, never="0", malformed="'malformed'")
     return f"(SELECT {verdict} FROM {name(tenant.table)} WHERE {column(tenant.table, tenant.key)} = {here})"
