@@ -7,6 +7,7 @@ from typing import Any
 import apsw
 import pytest
 
+from retention.statements.ages import utc
 from tests.conformance.calls import Call, Calls
 
 NOW_S = 1_788_962_400
@@ -37,6 +38,13 @@ def test_only_must_be_true_and_not_merely_unknown(mode: Any) -> None:
 @both
 def test_a_row_of_exactly_its_keep_stays(mode: Any) -> None:
     left, _ = run(mode, [(1, NOW_S - 30 * DAY + 0.0, "", 1), (2, NOW_S - 30 * DAY - 1.0, "", 1)])
+    assert left == {1}
+
+
+@both
+def test_a_text_of_exactly_its_keep_stays(mode: Any) -> None:
+    at = [utc(1000 * (NOW_S - 30 * DAY - late)).strftime("%Y-%m-%d %H:%M:%S") for late in (0, 1)]
+    left, _ = run(mode, [(1, at[0], "", 1), (2, at[1], "", 1)], age={"column": "at", "format": "utc_text"})
     assert left == {1}
 
 
