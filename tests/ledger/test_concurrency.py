@@ -10,9 +10,9 @@ import apsw
 import pytest
 
 from tests.ledger.databases import JOBS, Database
-from tests.ledger.relay import agent, status, workspace
 from tests.ledger.log_workers import connect as connect_to
 from tests.ledger.log_workers import run
+from tests.ledger.relay import agent, status, workspace
 
 
 @pytest.fixture(params=["wal", "delete", "d1"])

@@ -20,7 +20,11 @@ TABLES = {
     "no key": "id INTEGER, state TEXT, at INTEGER, kind TEXT)",
     "nocase key": "id TEXT COLLATE NOCASE PRIMARY KEY, state TEXT, at INTEGER, kind TEXT)",
     "second key": "a INTEGER, b INTEGER, id INTEGER NOT NULL UNIQUE, state TEXT, at INTEGER, kind TEXT, PRIMARY KEY (a, b))",
+    "two keys without rowid": "a, b, id INTEGER NOT NULL UNIQUE, state TEXT, at INTEGER, kind TEXT, PRIMARY KEY (a, b)) WITHOUT ROWID",
+    "two falling keys": "a, b, id INTEGER NOT NULL UNIQUE, state TEXT, at INTEGER, kind TEXT, PRIMARY KEY (a DESC, b DESC)) WITHOUT ROWID",
 }
+NAMED = {"second key", "two keys without rowid", "two falling keys"}
+"""Tables whose primary key has two columns: the sweep names another one."""
 WHERE = "state = 'on' AND kind <> 'never'"
 INDEXES = {
     "none": ("", False),
@@ -49,9 +53,9 @@ def policy(**changes: Any) -> dict[str, Any]:
 def filled(table: str, rows: list[tuple[Any, ...]], index: str = "") -> apsw.Connection:
     con = apsw.Connection("")
     con.execute(f"CREATE TABLE w ({TABLES[table]}; {index}")
-    more = ", a, b" if table == "second key" else ""
+    more, values = (", a, b", ", ?1 / 2, ?1 % 2") if table in NAMED else ("", "")
     for n, (state, at, kind) in enumerate(rows):
-        con.execute(f"INSERT INTO w (id, state, at, kind{more}) VALUES (?, ?, ?, ?{', ?1, 1' if more else ''})", (n, state, at, kind))
+        con.execute(f"INSERT INTO w (id, state, at, kind{more}) VALUES (?, ?, ?, ?{values})", (n, state, at, kind))
     return con
 
 
@@ -68,24 +72,36 @@ ROWS = [
 
 @pytest.mark.parametrize("table", TABLES)
 @pytest.mark.parametrize("index", INDEXES)
-def test_every_walk_ends_the_same_rows(table: str, index: str) -> None:
+@pytest.mark.parametrize("page_rows", [50_000, 2])
+def test_every_walk_ends_the_same_rows(table: str, index: str, page_rows: int) -> None:
     sql, serves = INDEXES[index]
     if table == "no key" and index != "none":
         # The rowid is the key, and cannot be indexed.
         serves = False
     con = filled(table, ROWS, sql)
-    chosen = policy(key="id") if table == "second key" else policy()
+    chosen = policy(key="id") if table in NAMED else policy()
     (plan,) = retention.plan(con, chosen, now=NOW).further
     assert plan.walk.startswith("index:live") == serves
     assert bool(plan.notes) != serves
-    receipt = retention.sweep(con, chosen, now=NOW).sweeps[0]
+    receipt = retention.sweep(con, chosen | {"limits": {"page_rows": page_rows}}, now=NOW).sweeps[0]
     assert (receipt.due, receipt.ended, receipt.undated) == (3, 3, 1)
     assert sorted(int(id) for (id,) in con.execute("SELECT id FROM w WHERE state = 'off'")) == [0, 2, 5, 6]
 
 
-def test_a_key_of_several_columns_needs_one_that_is_named() -> None:
-    with pytest.raises(Refused, match="name one unique column in key"):
-        retention.plan(filled("second key", ROWS), policy(), now=NOW)
+@pytest.mark.parametrize("table", sorted(NAMED))
+def test_a_key_of_several_columns_needs_one_that_is_named(table: str) -> None:
+    with pytest.raises(Refused, match="several columns, and a row is named by one; name one unique column in key, or add"):
+        retention.plan(filled(table, ROWS), policy(), now=NOW)
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_a_closure_visits_them_in_the_same_order(table: str) -> None:
+    age = {"column": "at", "format": "unix_s"}
+    closure = {"table": "w", "keep": "1m", "age": age, "terminal": "state = 'on'", **({"key": "id"} if table in NAMED else {})}
+    con = filled(table, ROWS)
+    receipt = retention.run(con, {"closures": [closure], "limits": {"page_rows": 2}}, now=NOW).closures[0]
+    assert (receipt.closed, receipt.undated, receipt.finished) == (3, 1, True)
+    assert sorted(int(id) for (id,) in con.execute("SELECT id FROM w")) == [1, 2, 4, 6]
 
 
 states = st.tuples(st.sampled_from(["on", "on", "off"]), st.sampled_from([1, NOW, None]), st.sampled_from(["go", "never"]))

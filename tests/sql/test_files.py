@@ -9,8 +9,8 @@ import apsw
 
 SQL = Path(__file__).parents[2] / "sql"
 
-OURS = {"j", "json_each", "groups", "CONSTANT", "n", "c", "m"}
-"""Bound lists, and our own common tables; `m` is the readers' places, once a statement, until the index that plan names is made."""
+OURS = {"j", "json_each", "groups", "CONSTANT", "retention_n", "retention_c", "retention_m"}
+"""Bound lists, and our own common tables; `retention_m` is the readers' places, once a statement, until there is an index."""
 
 
 def test_the_files_hold_every_statement_and_its_plan() -> None:
