@@ -178,9 +178,7 @@ def _next_page(state: Traversal) -> Generator[Step, list[Result] | None, tuple[B
     """Count the next page and move behind it, as a run's traversal does. Returns it, and whether it was the last."""
     page = state.next_range()
     found = yield from _boundary(state, page)
-    if not found.whole:
-        page = Range(within=found.last)
-        found = yield from _boundary(state, page)
+    page = Range(within=found.within) if found.within else page
     if not found.filled:
         # The last rows of one age, behind which others follow; else the end.
         state.cursor = page.within

@@ -25,6 +25,9 @@ Pages = Generator[Step, list[Result] | None, None]
 BLOCKED_ROWS = 100
 """A rule with so many rows in one run that cannot go stops for that run: each costs two statements, and a person must look anyway."""
 
+_CUT = 10
+"""A cut last age that holds more than a tenth of its page is the next page by itself: it has been counted, and need not be read again."""
+
 _CHANGES = Statement("SELECT changes()")
 
 
@@ -195,22 +198,18 @@ def _range_page(state: Traversal, budget: Budget) -> Pages:
     else:
         found = yield from boundary(state, page, keys)
     state.ahead = None
-    if not found.whole:
-        page = Range(within=found.last)
-        found = yield from boundary(state, page, keys)
+    page = Range(within=found.within) if found.within else page
     load = max(found.expired, 0 if state.rule.max_changes is None else found.expired + found.children)
     if load > state.sizes.writes and found.seen > 1 and state.trouble is None:
         keys = state.sizes.fewer(found.seen, load)
         found = yield from boundary(state, page, keys)
-        if not found.whole:
-            # One age alone holds more than a write: its pages follow, inside it.
-            page = Range(within=found.last)
-            found = replace(found, seen=0, expired=0, last=(), whole=True, filled=True, kept={})
+        page = Range(within=found.within) if found.within else page
     found_again(state, page, found)
     upto = found.last if found.filled else ()
+    split = found.cut if found.cut is not None and state.trouble is None and found.cut.seen * _CUT > found.seen else None
     if found.expired:
         exact = _narrowed(page, found, upto)
-        after = replace(state, cursor=state.position(page, upto)) if found.filled and upto else None
+        after = replace(state, cursor=state.position(page, upto)) if found.filled and upto and not split else None
         try:
             yield from _delete_range(state, budget, exact, found, after)
         except HostError as error:
@@ -218,6 +217,8 @@ def _range_page(state: Traversal, budget: Budget) -> Pages:
             return
     count(state.receipt, found.seen, found.kept, found.tenants)
     advance(state, page, found, upto)
+    if split is not None:
+        state.ahead = (state.next_range(), state.sizes.keys, split)
 
 
 def boundary(state: Traversal, page: Range, keys: int) -> Generator[Step, list[Result] | None, Boundary]:
@@ -324,8 +325,6 @@ def advance(state: Traversal, page: Range, found: Boundary, upto: Key) -> None:
     if found.filled:
         if upto:
             state.cursor = state.position(page, upto)
-        elif page.within:
-            state.cursor = page.within[:1] if not found.seen else state.cursor
         state.trouble = None if state.trouble is None else (state.trouble[0] * 2, state.trouble[1])
         if state.cursor == state.high or (state.trouble and state.cursor == state.trouble[1]):
             _reached(state)
@@ -401,8 +400,6 @@ def _chunk_page(state: Traversal, budget: Budget, chunk: int) -> Pages:
         ages = [r.key[:1] for r in rows]
         if ages[0] == ages[-1]:
             page = Range(within=ages[0])
-            rows, tenants = yield from _rows(state, page, keys)
-            filled = len(rows) >= keys
         else:
             rows = [r for r in rows if r.key[:1] != ages[-1]]
     gone = [i for i, r in enumerate(rows) if r.verdict == 1]

@@ -13,7 +13,7 @@ from ..capabilities import Capabilities
 from ..errors import HostError, Refused
 from ..statements.ages import DAY_MS, MAX_MS
 from ..statements.condition import KEEPS, Cutoff
-from ..statements.pages import Key, Range
+from ..statements.pages import EDGES, Key, Range
 from ..statements.quoting import column, name
 from ..steps import Batch, Result, Statement, Step, Value
 from .drain import FAMILY, drain_samples
@@ -28,7 +28,7 @@ _FROM_MS = 631_152_000_000  # 1990-01-01: before SQLite, and 20 years after the 
 _AHEAD_MS = 3_652 * DAY_MS  # 10 years
 
 _VISIT = re.compile(r"^(SCAN|SEARCH) (\S+)(?: EXISTS)?( .*)?$")
-_OURS = re.compile(r"^SCAN (\(subquery-\d+\)|groups\b|\(join-\d+\)|CONSTANT ROW|j VIRTUAL TABLE|\d+ CONSTANT ROWS?)")
+_OURS = re.compile(rf"^SCAN (\(subquery-\d+\)|{EDGES}\b|\(join-\d+\)|CONSTANT ROW|j VIRTUAL TABLE|\d+ CONSTANT ROWS?)")
 _KEEPS = re.compile(rf"^SEARCH {KEEPS} USING AUTOMATIC (PARTIAL )?(COVERING )?INDEX \(tenant=\?\)$")
 _SORT = re.compile(r"^USE TEMP B-TREE FOR (?!json_group_array|count|group_concat|GROUP BY)")
 
@@ -130,7 +130,7 @@ def judge(lines: Sequence[str], rule: RulePlan, label: str, where: str, aliases:
         depth, node = (len(line) - len(line.lstrip())) // 2, line.strip()
         if once is not None and depth <= once:
             once = None
-        if re.match(r"^(SCALAR|LIST|MATERIALIZE) ?(SUBQUERY)?", node) and not node.startswith("MATERIALIZE groups"):
+        if re.match(r"^(SCALAR|LIST|MATERIALIZE) ?(SUBQUERY)?", node) and node != f"MATERIALIZE {EDGES}":
             once = depth if once is None else once
         scanned = _visits_whole(node, once is None)
         ours = _OURS.match(node) is not None or scanned in aliases

@@ -109,11 +109,10 @@ class RulePlan:
         if self.drain is not None:
             # The rows, or the ones that waited and then the rows; their families' sizes; the way down to what fits.
             return 2 + bool(self.drain.climbs) + self.drain.descent + self.delete_cost
-        inside = 1 if self.pages.walk.ties else 0
         if self.chunk is not None:
-            return 1 + inside + -(-self.max_keys // self.chunk) * self.delete_cost
+            return 1 + -(-self.max_keys // self.chunk) * self.delete_cost
         # The boundary, once more where it holds more than one write may take, the delete, and the next page's boundary with it.
-        return 2 + inside + self.delete_cost + (1 if self.looks_ahead else 0)
+        return 2 + self.delete_cost + (1 if self.looks_ahead else 0)
 
     def cutoffs(self, now_ms: int) -> tuple[Value, ...]:
         """What the condition's parameters are bound to in a run at `now_ms`."""

@@ -105,6 +105,7 @@ def compile_rule(rule: Rule, policy: Policy, schema: Schema, host: Capabilities,
         guard=guarded if chunked else (),
         archived=tuple(c.name for c in table.columns) if rule.archive is not None else (),
         identity=identity(table),
+        metered=host.meters,
     )
     max_changes = policy.limits.rows_changed if host.transactions and family.cascades else None
     looks_ahead = host.remote and not chunked and drain is None

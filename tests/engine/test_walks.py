@@ -9,11 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import retention
 from retention.statements.ages import FORMATS
 from tests.properties.drive import drive, make
 from tests.statements.reading import EPOCH_MS
 from tests.statements.test_ages import NOW_MS, values
 
+NOW_S, DAY = NOW_MS // 1000, 86_400
 DECLARED = ["INTEGER", "REAL", "NUMERIC", "DATETIME", "TEXT", "BLOB", "", "TEXT COLLATE NOCASE", "ANY"]
 
 
@@ -56,3 +58,29 @@ def test_the_chosen_walk_leaves_what_the_rowid_walk_leaves(form: str) -> None:
         assert found == expected, walk
 
     check()
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(1, 12), st.sets(st.integers(0, 11))), min_size=1, max_size=8),
+    st.integers(1, 20),
+    st.integers(1, 12),
+    st.sampled_from(["at", "at, id"]),
+    st.sampled_from(["range", {"chunk": 3}]),
+)
+def test_ages_of_any_number_of_rows_go_in_one_traversal(
+    lumps: list[tuple[int, set[int]]], page_rows: int, rows_changed: int, columns: str, mode: Any
+) -> None:
+    """Equal ages, of which some rows stay: more than a page, more than a write, cut anywhere."""
+    con = apsw.Connection("")
+    con.execute("CREATE TABLE t (id INTEGER PRIMARY KEY, at INTEGER, stays INTEGER)")
+    con.execute(f"CREATE INDEX i ON t (at, {columns[4:]})" if columns != "at" else "CREATE INDEX i ON t (at)")
+    rows = [(NOW_S - 90 * DAY + age, place in stays) for age, (count, stays) in enumerate(lumps) for place in range(count)]
+    con.executemany("INSERT INTO t (at, stays) VALUES (?, ?)", rows)
+    rule = {"table": "t", "keep": "30d", "age": {"column": "at", "format": "unix_s"}, "only": "stays = 0", "walk": {"index": "i"}}
+    policy = {"version": 1, "limits": {"rows_changed": rows_changed}, "rules": [rule | {"page_rows": page_rows, "mode": mode}]}
+    receipt = retention.run(con, policy, now=NOW_MS)
+    assert receipt.outcome == "done"
+    assert receipt.rules[0].scanned == len(rows)
+    assert receipt.deleted == sum(not stays for _, stays in rows)
+    assert con.execute("SELECT count(*) FROM t WHERE stays = 0").get == 0

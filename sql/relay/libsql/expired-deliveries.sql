@@ -1,30 +1,28 @@
 -- rule expired-deliveries, table deliveries, range mode, walk index:idx_deliveries_active_expiry: the policy says so
 
 -- boundary, 4 bound
-SELECT n, gone, old, undated, unreadable, typeof(k0), CASE typeof(k0) WHEN 'integer' THEN CAST(k0 AS TEXT) WHEN 'text' THEN hex('aa' || k0) WHEN 'blob' THEN hex(k0) ELSE k0 END, typeof(k1), CASE typeof(k1) WHEN 'integer' THEN CAST(k1 AS TEXT) WHEN 'text' THEN hex('aa' || k1) WHEN 'blob' THEN hex(k1) ELSE k1 END FROM (SELECT count(*) AS n, count(*) FILTER (WHERE v IS 1) AS gone, count(v) AS old, count(*) FILTER (WHERE v IS 'undated') AS undated, count(*) FILTER (WHERE v IS 'unreadable') AS unreadable FROM (SELECT "deliveries"."expires_at" AS k0, "deliveries"."id" AS k1, CASE WHEN +"deliveries"."expires_at" < +CAST(?1 AS INTEGER) THEN CASE WHEN (status IN ('queued', 'delivered')) THEN 1 ELSE 0 END WHEN typeof("deliveries"."expires_at") IN ('integer', 'real') THEN NULL ELSE CASE WHEN (status IN ('queued', 'delivered')) THEN CASE WHEN "deliveries"."expires_at" IS NULL THEN 'undated' ELSE 'unreadable' END ELSE 0 END END AS v FROM "deliveries" INDEXED BY "idx_deliveries_active_expiry" WHERE (status IN ('queued', 'delivered') AND expires_at IS NOT NULL) AND ("deliveries"."expires_at", "deliveries"."id") > (+CAST(?2 AS INTEGER), ?3) AND "deliveries"."expires_at" < +CAST(?4 AS INTEGER) ORDER BY "deliveries"."expires_at", "deliveries"."id" LIMIT 1000)) LEFT JOIN (SELECT "deliveries"."expires_at" AS k0, "deliveries"."id" AS k1 FROM "deliveries" INDEXED BY "idx_deliveries_active_expiry" WHERE (status IN ('queued', 'delivered') AND expires_at IS NOT NULL) AND ("deliveries"."expires_at", "deliveries"."id") > (+CAST(?2 AS INTEGER), ?3) AND "deliveries"."expires_at" < +CAST(?4 AS INTEGER) ORDER BY "deliveries"."expires_at", "deliveries"."id" LIMIT 1 OFFSET 999) ON 1;
---   CO-ROUTINE (subquery-2)
---     CO-ROUTINE (subquery-1)
---       SEARCH deliveries USING INDEX idx_deliveries_active_expiry ((expires_at,id)>(?,?) AND expires_at<?)
---     SCAN (subquery-1)
---   MATERIALIZE (subquery-3)
---     SEARCH deliveries USING INDEX idx_deliveries_active_expiry ((expires_at,id)>(?,?) AND expires_at<?)
---   SCAN (subquery-2)
---   SCAN (subquery-3) LEFT-JOIN
+SELECT n, gone, old, undated, unreadable, typeof(k0), CASE typeof(k0) WHEN 'integer' THEN CAST(k0 AS TEXT) WHEN 'text' THEN hex('aa' || k0) WHEN 'blob' THEN hex(k0) ELSE k0 END, typeof(k1), CASE typeof(k1) WHEN 'integer' THEN CAST(k1 AS TEXT) WHEN 'text' THEN hex('aa' || k1) WHEN 'blob' THEN hex(k1) ELSE k1 END FROM (SELECT max(k0) AS k0, k1 AS k1, sum(n) AS n, sum(gone) AS gone, sum(old) AS old, sum(undated) AS undated, sum(unreadable) AS unreadable FROM (SELECT k0 AS k0, max(k1) AS k1, count(*) AS n, count(*) FILTER (WHERE v IS 1) AS gone, count(v) AS old, count(*) FILTER (WHERE v IS 'undated') AS undated, count(*) FILTER (WHERE v IS 'unreadable') AS unreadable FROM (SELECT "deliveries"."expires_at" AS k0, "deliveries"."id" AS k1, CASE WHEN +"deliveries"."expires_at" < +CAST(?1 AS INTEGER) THEN CASE WHEN (status IN ('queued', 'delivered')) THEN 1 ELSE 0 END WHEN typeof("deliveries"."expires_at") IN ('integer', 'real') THEN NULL ELSE CASE WHEN (status IN ('queued', 'delivered')) THEN CASE WHEN "deliveries"."expires_at" IS NULL THEN 'undated' ELSE 'unreadable' END ELSE 0 END END AS v FROM "deliveries" INDEXED BY "idx_deliveries_active_expiry" WHERE (status IN ('queued', 'delivered') AND expires_at IS NOT NULL) AND ("deliveries"."expires_at", "deliveries"."id") > (+CAST(?2 AS INTEGER), ?3) AND "deliveries"."expires_at" < +CAST(?4 AS INTEGER) ORDER BY 1, 2 LIMIT 1000) GROUP BY k0 ORDER BY k0));
+--   CO-ROUTINE (subquery-3)
+--     CO-ROUTINE (subquery-2)
+--       CO-ROUTINE (subquery-1)
+--         SEARCH deliveries USING INDEX idx_deliveries_active_expiry ((expires_at,id)>(?,?) AND expires_at<?)
+--       SCAN (subquery-1)
+--     SCAN (subquery-2)
+--   SCAN (subquery-3)
 
 -- delete, 4 bound
 DELETE FROM "deliveries" INDEXED BY "idx_deliveries_active_expiry" WHERE (status IN ('queued', 'delivered') AND expires_at IS NOT NULL) AND ("deliveries"."expires_at", "deliveries"."id") > (+CAST(?2 AS INTEGER), ?3) AND "deliveries"."expires_at" <= +CAST(?4 AS INTEGER) AND (CASE WHEN +"deliveries"."expires_at" < +CAST(?1 AS INTEGER) THEN CASE WHEN (status IN ('queued', 'delivered')) THEN 1 ELSE 0 END WHEN typeof("deliveries"."expires_at") IN ('integer', 'real') THEN NULL ELSE CASE WHEN (status IN ('queued', 'delivered')) THEN CASE WHEN "deliveries"."expires_at" IS NULL THEN 'undated' ELSE 'unreadable' END ELSE 0 END END) IS 1;
 --   SEARCH deliveries USING INDEX idx_deliveries_active_expiry ((expires_at,id)>(?,?) AND expires_at<?)
 
 -- first boundary, 2 bound
-SELECT n, gone, old, undated, unreadable, typeof(k0), CASE typeof(k0) WHEN 'integer' THEN CAST(k0 AS TEXT) WHEN 'text' THEN hex('aa' || k0) WHEN 'blob' THEN hex(k0) ELSE k0 END, typeof(k1), CASE typeof(k1) WHEN 'integer' THEN CAST(k1 AS TEXT) WHEN 'text' THEN hex('aa' || k1) WHEN 'blob' THEN hex(k1) ELSE k1 END FROM (SELECT count(*) AS n, count(*) FILTER (WHERE v IS 1) AS gone, count(v) AS old, count(*) FILTER (WHERE v IS 'undated') AS undated, count(*) FILTER (WHERE v IS 'unreadable') AS unreadable FROM (SELECT "deliveries"."expires_at" AS k0, "deliveries"."id" AS k1, CASE WHEN +"deliveries"."expires_at" < +CAST(?1 AS INTEGER) THEN CASE WHEN (status IN ('queued', 'delivered')) THEN 1 ELSE 0 END WHEN typeof("deliveries"."expires_at") IN ('integer', 'real') THEN NULL ELSE CASE WHEN (status IN ('queued', 'delivered')) THEN CASE WHEN "deliveries"."expires_at" IS NULL THEN 'undated' ELSE 'unreadable' END ELSE 0 END END AS v FROM "deliveries" INDEXED BY "idx_deliveries_active_expiry" WHERE (status IN ('queued', 'delivered') AND expires_at IS NOT NULL) AND "deliveries"."expires_at" < +CAST(?2 AS INTEGER) ORDER BY "deliveries"."expires_at", "deliveries"."id" LIMIT 1000)) LEFT JOIN (SELECT "deliveries"."expires_at" AS k0, "deliveries"."id" AS k1 FROM "deliveries" INDEXED BY "idx_deliveries_active_expiry" WHERE (status IN ('queued', 'delivered') AND expires_at IS NOT NULL) AND "deliveries"."expires_at" < +CAST(?2 AS INTEGER) ORDER BY "deliveries"."expires_at", "deliveries"."id" LIMIT 1 OFFSET 999) ON 1;
---   CO-ROUTINE (subquery-2)
---     CO-ROUTINE (subquery-1)
---       SEARCH deliveries USING INDEX idx_deliveries_active_expiry (expires_at>? AND expires_at<?)
---     SCAN (subquery-1)
---   MATERIALIZE (subquery-3)
---     SEARCH deliveries USING INDEX idx_deliveries_active_expiry (expires_at>? AND expires_at<?)
---   SCAN (subquery-2)
---   SCAN (subquery-3) LEFT-JOIN
+SELECT n, gone, old, undated, unreadable, typeof(k0), CASE typeof(k0) WHEN 'integer' THEN CAST(k0 AS TEXT) WHEN 'text' THEN hex('aa' || k0) WHEN 'blob' THEN hex(k0) ELSE k0 END, typeof(k1), CASE typeof(k1) WHEN 'integer' THEN CAST(k1 AS TEXT) WHEN 'text' THEN hex('aa' || k1) WHEN 'blob' THEN hex(k1) ELSE k1 END FROM (SELECT max(k0) AS k0, k1 AS k1, sum(n) AS n, sum(gone) AS gone, sum(old) AS old, sum(undated) AS undated, sum(unreadable) AS unreadable FROM (SELECT k0 AS k0, max(k1) AS k1, count(*) AS n, count(*) FILTER (WHERE v IS 1) AS gone, count(v) AS old, count(*) FILTER (WHERE v IS 'undated') AS undated, count(*) FILTER (WHERE v IS 'unreadable') AS unreadable FROM (SELECT "deliveries"."expires_at" AS k0, "deliveries"."id" AS k1, CASE WHEN +"deliveries"."expires_at" < +CAST(?1 AS INTEGER) THEN CASE WHEN (status IN ('queued', 'delivered')) THEN 1 ELSE 0 END WHEN typeof("deliveries"."expires_at") IN ('integer', 'real') THEN NULL ELSE CASE WHEN (status IN ('queued', 'delivered')) THEN CASE WHEN "deliveries"."expires_at" IS NULL THEN 'undated' ELSE 'unreadable' END ELSE 0 END END AS v FROM "deliveries" INDEXED BY "idx_deliveries_active_expiry" WHERE (status IN ('queued', 'delivered') AND expires_at IS NOT NULL) AND "deliveries"."expires_at" < +CAST(?2 AS INTEGER) ORDER BY 1, 2 LIMIT 1000) GROUP BY k0 ORDER BY k0));
+--   CO-ROUTINE (subquery-3)
+--     CO-ROUTINE (subquery-2)
+--       CO-ROUTINE (subquery-1)
+--         SEARCH deliveries USING INDEX idx_deliveries_active_expiry (expires_at>? AND expires_at<?)
+--       SCAN (subquery-1)
+--     SCAN (subquery-2)
+--   SCAN (subquery-3)
 
 -- rule expired-deliveries, table deliveries, chunk mode, walk index:idx_deliveries_active_expiry: the policy says so
 
