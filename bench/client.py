@@ -11,6 +11,8 @@ from typing import Any, Protocol
 
 import apsw
 
+from retention import FileStore, MemoryStore
+
 from .measure import Reading
 
 __all__ = ["Client", "FileClient", "digest", "digest_keys"]
@@ -31,6 +33,10 @@ class Client(Protocol):
         """Rows that a DELETE removed, in a transaction of its own unless one is open."""
         ...
 
+    def save(self, document: dict[str, Any]) -> None:
+        """Store the peer's progress, where it keeps any."""
+        ...
+
 
 class FileClient:
     """A connection as a program opens it that knows nothing of tuning: WAL as the file has it, auto-checkpoint on, synchronous FULL.
@@ -38,10 +44,12 @@ class FileClient:
     Args:
         path: of the database.
         cache_kib: page cache, KiB; None leaves SQLite's 2,000.
+        stores: progress goes to the same durable file as in our runs; else storing it costs nothing.
     """
 
-    def __init__(self, path: Path, cache_kib: int | None = None) -> None:
+    def __init__(self, path: Path, cache_kib: int | None = None, *, stores: bool = True) -> None:
         self.reading = Reading()
+        self._store = FileStore(f"{path}.retention.json") if stores else MemoryStore()
         self._db = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
         self._db.set_busy_timeout(5_000)
         self._db.pragma("foreign_keys", True)
@@ -74,6 +82,10 @@ class FileClient:
         self._cursor.execute("COMMIT")
         self.reading.statements += 2
         self.reading.writes.append(time.perf_counter() - began)
+
+    def save(self, document: dict[str, Any]) -> None:
+        self.reading.saves += 1
+        self._store.save(document)
 
     def close(self) -> None:
         self._db.close()

@@ -27,7 +27,7 @@ TITLES = (
 BESIDE = {
     "ordered": ("range", "chunk", "bare_loop", "bare_delete", "bare_delete_16mb"),
     "scattered": ("range", "chunk", "bare_loop", *(peer.name for peer in PEERS)),
-    "tenants": ("range", "chunk", "bare_loop", "bare_delete", "relaycast"),
+    "tenants": ("range", "chunk", "bare_loop", "bare_delete", "relaycast", "relaycast_unsaved"),
 }
 """Who takes part where. relaycast's algorithm looks up each row's tenant whatever the job, so it is compared where ours does too."""
 
@@ -40,6 +40,8 @@ RATIOS = {
     "range_vs_limit_loop": ("scattered", "range", "limit_loop"),
     "range_vs_relaycast": ("tenants", "range", "relaycast"),
     "chunk_vs_relaycast": ("tenants", "chunk", "relaycast"),
+    "range_vs_relaycast_unsaved": ("tenants", "range", "relaycast_unsaved"),
+    "chunk_vs_relaycast_unsaved": ("tenants", "chunk", "relaycast_unsaved"),
 }
 
 
@@ -107,11 +109,11 @@ def _agreed(job: Job, readings: Mapping[str, Reading]) -> None:
 
 
 def _peer(peer: Peer, job: Job, target: Path) -> Reading:
-    return _timed(target, peer.cache_kib, lambda client: peer.drain(client, job))
+    return _timed(target, peer.cache_kib, lambda client: peer.drain(client, job), stores=peer.stores)
 
 
-def _timed(target: Path, cache_kib: int | None, drain: Callable[[FileClient], None]) -> Reading:
-    client = FileClient(target, cache_kib)
+def _timed(target: Path, cache_kib: int | None, drain: Callable[[FileClient], None], *, stores: bool = True) -> Reading:
+    client = FileClient(target, cache_kib, stores=stores)
     try:
         began = time.perf_counter()
         drain(client)

@@ -47,6 +47,10 @@ class RemoteClient:
         self.reading.rows += changes
         return changes
 
+    def save(self, document: dict[str, Any]) -> None:
+        """Requests are compared, and a store is the host's own business."""
+        self.reading.saves += 1
+
 
 def d1(folder: Path, *, rows: int, rounds: int) -> Outcome:
     """Each contender on a fresh database of one server."""

@@ -21,12 +21,14 @@ class Peer:
     title: its name in the table.
     drain: removes all that the job's condition selects.
     cache_kib: page cache of its connection, KiB; None for SQLite's default.
+    stores: what it stores of its progress is stored durably, as ours is; else that costs it nothing.
     """
 
     name: str
     title: str
     drain: Drain
     cache_kib: int | None = None
+    stores: bool = True
 
 
 PEERS = (
@@ -35,6 +37,7 @@ PEERS = (
     Peer("limit_loop", "DELETE .. IN (SELECT .. LIMIT 1000)", limit_loop.drain),
     Peer("keyset_ids", "keyset page of 1,000, DELETE .. IN (100 ids)", keyset_ids.drain),
     Peer("relaycast", "relaycast's rowid pruner", relaycast.drain),
+    Peer("relaycast_unsaved", "relaycast's rowid pruner, its saves left out", relaycast.drain, stores=False),
     Peer("home_assistant", "Home Assistant's purge shape", home_assistant.drain),
     Peer("sqlite_utils", "sqlite-utils' delete_where", sqlite_utils.drain),
 )
