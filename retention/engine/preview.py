@@ -1,4 +1,4 @@
-"""What a rule would delete now, counted by its own boundary statements over a bounded number of pages. Reads only.
+"""What a rule, a sweep or a closure would do now, counted by its own boundary statements over a bounded number of pages. Reads only.
 
 Each rule is counted alone, on the database as it is: what one rule's deletes make due for another is not in the number.
 """
@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from ..plan.model import Plan, RulePlan
+from ..plan.model import FurtherPlan, Plan, RulePlan
 from ..schema.model import fold
 from ..statements.ages import DAY_MS
 from ..statements.condition import TenantKeep
@@ -59,7 +59,7 @@ class RulePreview:
     Attributes:
         rule: its name.
         pages, seen: boundaries sent, and the rows that they looked at.
-        expired: rows that would go.
+        expired: rows that would go, or end.
         whole: the whole traversal was counted; else both numbers are at least so large.
         kept: rows kept, by reason (`undated`, `held`, ...).
         malformed: tenants whose document cannot be read, at most 20.
@@ -67,6 +67,7 @@ class RulePreview:
         lookups: tables that its statements scan once each.
         statements: what a run sends for the rows counted, at a typical page (1,000 deleted rows; as many keys as a page may read).
         saving: what the plan's advice would save each traversal, where it is worth it.
+        refused: why a run would not begin it, if it would not.
     """
 
     rule: str
@@ -80,6 +81,7 @@ class RulePreview:
     lookups: tuple[LookUp, ...] = ()
     statements: int = 0
     saving: Saving | None = None
+    refused: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +89,13 @@ class Preview:
     """What a plan's rules would do.
 
     Attributes:
-        rules: in the plan's order.
+        rules, further: in the plan's order.
         passes: runs that it takes, by the limits on statements and pages; None where they can make no progress.
         whole: every rule was counted to its end; else more runs may be needed.
     """
 
     rules: tuple[RulePreview, ...]
+    further: tuple[RulePreview, ...]
     passes: int | None
     whole: bool
 
@@ -112,17 +115,20 @@ def preview(
         HostError: from the host.
     """
     counted: list[RulePreview] = []
-    for rule in plan.rules:
+    for rule in (*plan.rules, *plan.further):
         counted.append((yield from _count_rule(rule, now_ms, pages)))
-    return Preview(tuple(counted), _passes(plan, counted, statements), all(c.whole for c in counted))
+    rules, further = tuple(counted[: len(plan.rules)]), tuple(counted[len(plan.rules) :])
+    return Preview(rules, further, _passes(plan, counted, statements), all(c.whole for c in counted))
 
 
 def _passes(plan: Plan, counted: list[RulePreview], statements: int | None) -> int | None:
     by_pages = [
         -(-(c.statements - r.first_cost) // (r.page_cost * r.max_pages))
-        for r, c in zip(plan.rules, counted, strict=True)
+        for r, c in zip((*plan.rules, *plan.further), counted, strict=True)
         if r.max_pages is not None and c.expired
     ]
+    rest = zip(plan.further, counted[len(plan.rules) :], strict=True)
+    by_pages += [-(-c.expired // one.most) for one, c in rest if one.most is not None and not c.refused]
     if statements is None:
         return max([1, *by_pages])
     room = statements - plan.statements
@@ -140,8 +146,12 @@ def _count_rule(rule: RulePlan, now_ms: int, pages: int) -> Generator[Step, list
     found: list[Boundary] = []
     kept: Counter[str] = Counter()
     whole = not state.high
+    further = rule if isinstance(rule, FurtherPlan) else None
     while not whole and len(found) < pages:
+        begin = state.cursor
         page, whole = yield from _next_page(state)
+        if further is not None and page.expired:
+            page = yield from _recounted(further, page, Range(after=begin, upto=state.cursor if page.filled else state.high), now_ms)
         found.append(page)
         kept.update(page.kept)
     seen, expired = sum(p.seen for p in found), sum(p.expired for p in found)
@@ -160,7 +170,24 @@ def _count_rule(rule: RulePlan, now_ms: int, pages: int) -> Generator[Step, list
         lookups=(yield from _look_ups(rule)),
         statements=rule.first_cost + typical * rule.page_cost,
         saving=(yield from _saving(state, found, whole)),
+        refused=None if further is None else (yield from _refused(further, now_ms)),
     )
+
+
+def _recounted(plan: FurtherPlan, page: Boundary, stretch: Range, now_ms: int) -> Generator[Step, list[Result] | None, Boundary]:
+    statement = plan.recount(stretch, now_ms)
+    if statement is None:
+        return page
+    rows = yield from _rows(statement)
+    return replace(page, expired=int(rows[0][0] or 0))  # type: ignore[arg-type]
+
+
+def _refused(plan: FurtherPlan, now_ms: int) -> Generator[Step, list[Result] | None, str | None]:
+    statement = plan.guard(now_ms)
+    if statement is None:
+        return None
+    rows = yield from _rows(statement)
+    return plan.objection(rows[0])
 
 
 def _saving(state: Traversal, found: list[Boundary], whole: bool) -> Generator[Step, list[Result] | None, Saving | None]:

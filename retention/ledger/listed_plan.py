@@ -65,6 +65,10 @@ class ListedPlan(FurtherPlan):
         raise NotImplementedError
 
     @property
+    def most(self) -> int:
+        return self.batch * self.max_batches
+
+    @property
     def page_cost(self) -> int:
         return _READS + self.write_cost
 

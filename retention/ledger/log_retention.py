@@ -19,7 +19,7 @@ from .consumers import CONSUMERS, acked, common_table, given_up, with_cursors
 from .log import STOPPED, column, consumer_test, kind_test, never_back, stopped_stream, table
 from .sql import Params, ask, unit
 
-__all__ = ["Place", "Pruned", "delete_statements", "prune", "read_deleted", "verdict"]
+__all__ = ["Place", "Pruned", "count_statement", "delete_statements", "prune", "read_deleted", "verdict"]
 
 ROWS = 1_000
 """Events looked at in a page (the design's first guess)."""
@@ -104,15 +104,24 @@ def _delete(log: Events, after: int | None, upto: int, cutoff: int, now: int) ->
 
 def delete_statements(log: Events, after: int | None, upto: int, cutoff: int, now: int) -> list[Statement]:
     """The batch of a page: who is given up, the delete, and how many it took."""
+    cursors = log.cursors
+    says = [_say_stopped(log, cursors, after, upto, cutoff, now)] if cursors and log.stopped_after is not None else []
+    return [*says, _doomed("DELETE", log, after, upto, cutoff, now), Statement("SELECT changes()")]
+
+
+def count_statement(log: Events, after: int | None, upto: int, cutoff: int, now: int) -> Statement:
+    """How many events of a page that batch would delete."""
+    return _doomed("SELECT count(*)", log, after, upto, cutoff, now)
+
+
+def _doomed(verb: str, log: Events, after: int | None, upto: int, cutoff: int, now: int) -> Statement:
+    """The events of a page that are old and that nobody needs."""
     p = Params()
     cursors = log.cursors
     consumers = f"{common_table(log, cursors, p, now)} " if cursors else ""
     needed = f" AND NOT {_needed(log, cursors, p, now)}" if cursors else ""
     condition = f"({_mortal(log, p, cutoff)}{needed}) IS 1"
-    span = _range(log, p, after, p(upto))
-    delete = p.statement(f"{consumers}DELETE FROM {table(log)} NOT INDEXED WHERE {span} AND {condition}")
-    says = [_say_stopped(log, cursors, after, upto, cutoff, now)] if cursors and log.stopped_after is not None else []
-    return [*says, delete, Statement("SELECT changes()")]
+    return p.statement(f"{consumers}{verb} FROM {table(log)} NOT INDEXED WHERE {_range(log, p, after, p(upto))} AND {condition}")
 
 
 def read_deleted(results: Sequence[Result]) -> tuple[list[str], int]:

@@ -23,7 +23,7 @@ from ..statements.condition import Condition, Shape
 from ..statements.pages import Boundary, PageSQL, Range, Walk
 from ..steps import Batch, Result, Statement, Step, Value
 from .listed_plan import aim
-from .log_retention import delete_statements, read_deleted, verdict
+from .log_retention import count_statement, delete_statements, read_deleted, verdict
 from .log_schema import advise, check, require_consumers
 from .sql import Params
 
@@ -71,6 +71,11 @@ class LogPlan(FurtherPlan):
         p = Params()
         verdict(self.events, p, now_ms - self.keep_ms)
         return p.statement("").params
+
+    def recount(self, page: Range, now_ms: int) -> Statement:
+        """Who still needs an event is asked for where it would go, and not by the page's own counts."""
+        after = cast(int, page.after[0]) if page.after else None
+        return count_statement(self.events, after, cast(int, page.upto[0]), now_ms - self.keep_ms, now_ms)
 
     def samples(self, now_ms: int) -> list[tuple[str, Statement]]:
         """Its statements as they will run, with ids that only stand for others."""

@@ -15,10 +15,7 @@ from ..steps import Batch, Result, Statement
 from .listed import ListedWalk, key_text
 from .sweep_plan import SweepPlan
 
-__all__ = ["MASS_ROWS", "SweepWalk"]
-
-MASS_ROWS = 100
-"""More due rows than this, and more than half of the live ones, are likelier a wrong clock than so many dead workers."""
+__all__ = ["SweepWalk"]
 
 
 @dataclass(slots=True)
@@ -30,6 +27,7 @@ class SweepWalk(ListedWalk):
         skip: keys, as text, of rows to leave alone.
         allowed: a mass ending was asked for; the guard does not look.
         ended, children: rows of its own and of their children.
+        partly: said by the guard where it looked at a part.
     """
 
     plan: SweepPlan | None = None
@@ -37,6 +35,7 @@ class SweepWalk(ListedWalk):
     skip: tuple[str, ...] = ()
     allowed: bool = False
     ended: int = 0
+    partly: str | None = None
     children: int = 0
     labels: tuple[str, ...] = field(default=())
 
@@ -72,13 +71,16 @@ class SweepWalk(ListedWalk):
 
     def _guard(self) -> Pages:
         plan = self._plan
-        (result,) = yield from ask(self, Batch((plan.statements.guard(plan.pages.walk, self.now_ms, self.skip),)))
-        live, due = (int(n or 0) for n in result.rows[0])  # type: ignore[arg-type]
-        if due > MASS_ROWS and due * 2 > live:
-            raise Refused(
-                f'sweep "{plan.name}": {due} of {live} live rows are due at once, which looks like a wrong clock; '
-                f"check it, or allow it with --allow-mass {plan.name}."
-            )
+        (result,) = yield from ask(self, Batch((plan.guard(self.now_ms, self.skip),)))
+        objection = plan.objection(result.rows[0])
+        if objection is not None:
+            raise Refused(objection)
+        self.partly = plan.looked_at_part(result.rows[0])
+
+    @property
+    def remark(self) -> str | None:
+        """What a person should know: that rows ended although the guard had not seen all that may be live."""
+        return self.partly if self.ended else None
 
     def statements(self, rows: Sequence[Due]) -> list[Statement]:
         batch = self._plan.statements.write([row.identity for row in rows], self.now_ms, self.skip)

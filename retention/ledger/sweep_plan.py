@@ -24,13 +24,16 @@ from ..statements.condition import Condition, Shape
 from ..statements.pages import PageSQL, Walk
 from ..statements.quoting import column as quoted
 from ..statements.quoting import name
-from ..steps import Value
+from ..steps import Statement, Value
 from .listed_plan import ListedPlan, aim, digest_of, found_key, whole_walk, write_cost
 from .log_schema import NUMERIC, adds_to_itself, check, key_as_stream, require_index
 from .sql import Params
-from .sweep_sql import REASONS, SweepSQL
+from .sweep_sql import GUARD_ROWS, REASONS, SweepSQL
 
-__all__ = ["SweepPlan", "advised_index", "compile_sweep", "walk_by_key"]
+__all__ = ["MASS_ROWS", "SweepPlan", "advised_index", "compile_sweep", "walk_by_key"]
+
+MASS_ROWS = 100
+"""More due rows than this, and more than half of the live ones, are likelier a wrong clock than so many dead workers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +53,28 @@ class SweepPlan(ListedPlan):
         p = Params()
         self.statements.condition(p, now_ms, skip)
         return p.statement("").params
+
+    def guard(self, now_ms: int, skip: Sequence[str] = ()) -> Statement:
+        return self.statements.guard(self.pages.walk, now_ms, skip)
+
+    def objection(self, row: Sequence[Value]) -> str | None:
+        _, live, due = (int(n or 0) for n in row)  # type: ignore[arg-type]
+        if due <= MASS_ROWS or due * 2 <= live:
+            return None
+        return (
+            f'sweep "{self.name}": {due} of {live} live rows are due at once, which looks like a wrong clock; '
+            f"check it, or allow it with --allow-mass {self.name}."
+        )
+
+    def looked_at_part(self, row: Sequence[Value]) -> str | None:
+        """A sentence where the guard has not seen all rows that may be live."""
+        if int(row[0] or 0) < GUARD_ROWS:  # type: ignore[arg-type]
+            return None
+        index = "" if self.pages.walk.where else ", and no index holds the live ones alone"
+        return (
+            f'sweep "{self.name}": the guard against a wrong clock looked at the {GUARD_ROWS:,} highest keys of {self.table!r} alone: '
+            f"there are more rows{index}."
+        )
 
     @property
     def settles(self) -> bool:

@@ -79,7 +79,7 @@ class SweepSQL:
         return ()
 
     def guard(self, walk: Walk, now_ms: int, skip: Sequence[str]) -> Statement:
-        """How many rows are live, and how many of them are due: one row, of a bounded look."""
+        """How many rows were looked at, of the highest keys; how many are live, and how many of them are due: one row."""
         p = Params()
         condition = self.condition(p, now_ms, skip)
         within = f" WHERE ({walk.where})" if walk.where else ""
@@ -87,7 +87,7 @@ class SweepSQL:
         source = f"{name(self.sweep.table)} {walk.hint}".rstrip()
         live = whether(f"({self.sweep.where})")
         page = f"SELECT {live} AS live, {condition} AS v FROM {source}{within} ORDER BY {order} LIMIT {GUARD_ROWS}"
-        return p.statement(f"SELECT count(*) FILTER (WHERE live), count(*) FILTER (WHERE v IS 1) FROM ({page})")
+        return p.statement(f"SELECT count(*), count(*) FILTER (WHERE live), count(*) FILTER (WHERE v IS 1) FROM ({page})")
 
     def write(self, keys: Sequence[Key], now_ms: int, skip: Sequence[str] = ()) -> dict[str, Statement]:
         """The batch that ends these rows if they are still due, in order: children, their count, event, callback, parent, fence."""

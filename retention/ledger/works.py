@@ -82,6 +82,10 @@ class Works:
         """What each sweep did so far."""
         return [walk.report() for walk in self._sweeps]
 
+    def remarks(self) -> list[str]:
+        """What a person should know of what they did."""
+        return [walk.remark for walk in self._sweeps if walk.remark is not None]
+
     def closures(self) -> list[ClosureReceipt]:
         """What each closure did so far."""
         return [walk.report() for walk in self._closures]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
 from ..capabilities import Capabilities
 from ..statements.condition import Cutoff, Shape
 from ..statements.drain import DrainSQL
-from ..statements.pages import Key, PageSQL
+from ..statements.pages import Key, PageSQL, Range
 from ..steps import Statement, Value
 
 __all__ = ["FurtherPlan", "Plan", "QueryPlan", "RulePlan"]
@@ -142,6 +143,23 @@ class FurtherPlan(RulePlan):
     def never(self) -> bool:
         """What has no keep of a rule's kind always has a look."""
         return False
+
+    @property
+    def most(self) -> int | None:
+        """Rows that one run deals with at most; None where only its limits bound them."""
+        return None
+
+    def guard(self, now_ms: int) -> Statement | None:
+        """A bounded read by which all of it may be refused; None where there is none."""
+        return None
+
+    def objection(self, row: Sequence[Value]) -> str | None:
+        """Why it is refused, by the row that `guard` read; None where it is not."""
+        return None
+
+    def recount(self, page: Range, now_ms: int) -> Statement | None:
+        """Counts what goes of a page, where more decides about that than the page's own counts tell; else None."""
+        return None
 
     def samples(self, now_ms: int) -> list[tuple[str, Statement]]:
         """Its statements as they will run, with keys that only stand for others; none may scan."""

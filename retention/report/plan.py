@@ -8,7 +8,7 @@ from typing import Any
 from ..engine.preview import Preview, RulePreview
 from ..engine.saving import Saving
 from ..plan.model import Plan, RulePlan
-from .further import further_data, further_lines
+from .further import further_data, further_lines, further_total
 from .words import counted, listed, number
 
 __all__ = ["plan_data", "plan_text"]
@@ -29,8 +29,8 @@ def _lines(plan: Plan, preview: Preview, limit: int | None, statements: bool) ->
     for rule, count in zip(plan.rules, preview.rules, strict=True):
         yield from _rule_lines(rule, count, statements)
         yield ""
-    for one in plan.further:
-        yield from further_lines(one, statements)
+    for one, count in zip(plan.further, preview.further, strict=True):
+        yield from further_lines(one, count, statements)
         yield ""
     yield _total(plan, preview, limit)
     for warning in plan.warnings:
@@ -96,7 +96,9 @@ def _total(plan: Plan, preview: Preview, limit: int | None) -> str:
     else:
         runs = f"{at_least}{counted(preview.passes, 'run')} to drain"
     planning = f"{number(plan.statements)} of them for planning"
-    return f"total: {at_least}{counted(due, 'row')} to delete, each rule alone; {bound}, {planning}; {runs}"
+    work = [f"{counted(due, 'row')} to delete"] if plan.rules or not plan.further else []
+    work += further_total(plan.further, preview.further)
+    return f"total: {at_least}{', '.join(work)}, each {'rule' if not plan.further else 'of them'} alone; {bound}, {planning}; {runs}"
 
 
 def _ceiling(plan: Plan, limit: int | None) -> int | None:
@@ -118,11 +120,14 @@ def plan_data(plan: Plan, preview: Preview, limit: int | None) -> dict[str, Any]
         "passes": preview.passes,
         "whole": preview.whole,
         "rules": [_rule_data(rule, count) for rule, count in zip(plan.rules, preview.rules, strict=True)],
-        "sweeps": [further_data(one) for one in plan.further if one.section == "sweeps"],
-        "closures": [further_data(one) for one in plan.further if one.section == "closures"],
-        "events": [further_data(one) for one in plan.further if one.section == "events"],
+        **{section: _further(plan, preview, section) for section in ("sweeps", "closures", "events")},
         "warnings": list(plan.warnings),
     }
+
+
+def _further(plan: Plan, preview: Preview, section: str) -> list[dict[str, Any]]:
+    both = zip(plan.further, preview.further, strict=True)
+    return [further_data(one, count) for one, count in both if one.section == section]
 
 
 def _advice_data(rule: RulePlan, saving: Saving | None) -> dict[str, Any] | None:

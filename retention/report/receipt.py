@@ -53,13 +53,14 @@ def _done(receipt: Receipt, verb: str) -> Iterator[str]:
     also = f" and {counted(side, 'other change')}" if side else ""
     if receipt.rules or not (receipt.sweeps or receipt.closures or receipt.events):
         yield f"{counted(receipt.deleted, 'row')} {verb}{also} by {counted(len(receipt.rules), 'rule')}"
+    would = "would be " if verb.startswith("would be ") else ""
     if receipt.sweeps:
-        yield f"{counted(sum(sweep.ended for sweep in receipt.sweeps), 'row')} ended by {counted(len(receipt.sweeps), 'sweep')}"
+        yield f"{counted(sum(sweep.ended for sweep in receipt.sweeps), 'row')} {would}ended by {counted(len(receipt.sweeps), 'sweep')}"
     if receipt.closures:
         closed = sum(closure.closed for closure in receipt.closures)
-        yield f"{counted(closed, 'unit')} deleted by {counted(len(receipt.closures), 'closure')}"
+        yield f"{counted(closed, 'unit')} {would}deleted by {counted(len(receipt.closures), 'closure')}"
     for log in receipt.events:
-        yield f"{counted(log.deleted, 'event')} deleted from {log.table}"
+        yield f"{counted(log.deleted, 'event')} {would}deleted from {log.table}"
 
 
 def problem(receipt: Receipt) -> str | None:

@@ -227,6 +227,7 @@ class Session:
             _end(receipt, "busy" if error.retryable or why == "lease" else "failed", why, str(error))
         if works is not None:
             receipt.sweeps, receipt.closures, receipt.events = works.sweeps(), works.closures(), works.events()
+            receipt.warnings += works.remarks()
         _charge(counted, budget)
         for sink in self.sinks.values():
             sink.close()

@@ -231,6 +231,28 @@ def test_a_hundred_or_half_of_them_may_end(con: apsw.Connection, due: int, young
     assert retention.sweep(con, POLICY, now=NOW).sweeps[0].ended == due
 
 
+@pytest.mark.parametrize("live_are_newest", [True, False])
+@pytest.mark.parametrize("indexed", [True, False])
+def test_the_guard_says_where_it_looked_at_a_part(con: apsw.Connection, live_are_newest: bool, indexed: bool) -> None:
+    """Its look is bounded: where no index holds the live rows, those behind the newest 50,000 are not in it."""
+    finished = (
+        "WITH RECURSIVE n(v) AS (SELECT 1 UNION ALL SELECT v + 1 FROM n WHERE v < 50001) "
+        "INSERT INTO schedule_slots (id, schedule_id, status, completed_at) SELECT 'done-' || v, 'plan', 'success', ?1 FROM n"
+    )
+    if live_are_newest:
+        con.execute(finished, (text(NOW),))
+    queue(con, 101)
+    if not live_are_newest:
+        con.execute(finished, (text(NOW),))
+    if indexed:
+        con.execute("CREATE INDEX live ON schedule_slots (id) WHERE status = 'pending'")
+    receipt = retention.sweep(con, POLICY, now=NOW)
+    blind = not live_are_newest and not indexed
+    assert (receipt.sweeps[0].ended, receipt.outcome) == ((101, "done") if blind else (0, "refused"))
+    assert [w for w in receipt.warnings if "looked at the 50,000 highest keys of 'schedule_slots' alone" in w] == receipt.warnings * blind
+    assert retention.sweep(con, POLICY, now=NOW, allow_mass=["queued_too_long"]).warnings == []
+
+
 def test_skipped_rows_are_not_due_for_the_guard(con: apsw.Connection) -> None:
     queue(con, 101)
     assert retention.sweep(con, POLICY, now=NOW, skip=["s000"]).sweeps[0].ended == 100
