@@ -1,4 +1,4 @@
-"""`python -m bench compare | steady | growth | cascade | startup | d1 [--rows N] [--rounds K] [--json]`."""
+"""`python -m bench compare | steady | growth | wide | cascade | startup | d1 [--rows N] [--rounds K] [--json]`."""
 
 from __future__ import annotations
 
@@ -32,6 +32,7 @@ COMMANDS = {
     "compare": Command(300_000, 5, "throughput beside the peers"),
     "steady": Command(300_000, 3, "another writer's waits while a run drains the table"),
     "growth": Command(1_000_000, 3, "cost of a run in steady state, by size of the table (10^5, 10^6; --rows 10000000 adds 10^7)"),
+    "wide": Command(100_000, 3, "rows that are dear to delete: long, with blobs, in many indexes, in a full-text index"),
     "cascade": Command(50_000, 1, "a parent with so many children"),
     "startup": Command(1_000, 7, "an empty tick, as a process and as a call"),
     "d1": Command(20_000, 1, "requests and rows read over D1's REST interface"),

@@ -71,6 +71,14 @@ def test_cascade(run: Any) -> None:
     assert found["too_large"] == 0
 
 
+def test_wide(run: Any) -> None:
+    found = run("wide", 2_000)
+    for kind in ("plain", "wide", "blobs", "indexes", "fts"):
+        assert set(found[kind]["range"]) >= FIGURES
+        assert found[kind]["range"]["rows"] == found[kind]["bare_delete"]["rows"] > 0
+        assert found[kind]["ratio"] > 0
+
+
 def test_startup(run: Any) -> None:
     found = run("startup", 100)
     assert {"tick_seconds", "tick_mb", "library_ms"} <= set(found)
