@@ -97,22 +97,27 @@ class Sizes:
         fitting = max(int((aim - fixed) / slope), min(WORTH_ROWS, int((self.patience - fixed) / slope)))
         if fitting < rows:
             floor = max(1, min(FLOOR_ROWS, self.max_writes, int(_MOST * self.target / slope)))
-            self.writes = max(floor, min(self.writes, max(fitting, rows // 2)))
+            # One slow write may be chance, and is met half-way; one that others waited long for is not repeated.
+            least = rows // 2 if seconds <= _MOST * self.target else floor
+            self.writes = max(floor, min(self.writes, max(fitting, least)))
         elif limited:
             self.writes = min(self.max_writes, max(self.writes, min(fitting, rows * _GROWTH)))
 
     def read(self, seen: int, expired: int, seconds: float, *, filled: bool) -> None:
-        """Choose the next boundary's size from what this one found: as many keys as hold one write."""
+        """Choose the next boundary's size from what this one found: as many keys as hold one write, or nine tenths where rows are kept
+        too, since the next page may hold a few more of the others and would be read twice."""
         if not filled:
             return
-        wanted = self.writes * seen // expired if expired else seen * _GROWTH
+        room = self.writes if expired == seen else max(1, self.writes * 9 // 10)
+        wanted = room * seen // expired if expired else seen * _GROWTH
         if seconds > _MOST * self.target:
             wanted = min(wanted, int(seen * _MOST * self.target / seconds))
         self.keys = max(min(FLOOR_ROWS, self.writes, self.max_keys), min(self.max_keys, seen * _GROWTH, wanted))
 
     def fewer(self, seen: int, expired: int) -> int:
-        """Keys to ask for again where the page holds more expired rows than one write may take."""
-        return max(1, min(seen - 1, seen * self.writes // max(1, expired)))
+        """Keys to ask for again where the page holds more expired rows than one write may take: what holds as many if they are spread
+        evenly. If they all stand in front, it is still no more than `max_writes`, nor several times a write."""
+        return max(1, min(seen - 1, seen * self.writes // max(1, expired), _MOST * self.writes, self.max_writes))
 
     def failed(self, rows: int) -> None:
         """A page of so many rows was too much (timeout, interrupt, too many changes): half of it, below the floor if need be."""
