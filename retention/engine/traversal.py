@@ -403,7 +403,8 @@ def _chunk_page(state: Traversal, budget: Budget, chunk: int) -> Pages:
         else:
             rows = [r for r in rows if r.key[:1] != ages[-1]]
     gone = [i for i, r in enumerate(rows) if r.verdict == 1]
-    found_again(state, page, replace(_summary(page, state, rows, ()), filled=filled))
+    if state.lost is not None:
+        found_again(state, page, replace(_summary(page, state, rows, ()), filled=filled))
     for start in range(0, len(gone), chunk):
         part = gone[start : start + chunk]
         if start and budget.now >= budget.deadline:

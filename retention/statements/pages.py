@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Literal
 
 from ..errors import HostError
@@ -101,21 +101,42 @@ class Boundary:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row as chunk mode read it.
+    """A row as chunk mode read it. Most rows are only counted, so a part is taken out of it when it is asked for."""
 
-    Attributes:
-        key: its place in the walk.
-        identity: by which it is deleted.
-        verdict: what the condition said.
-        guard: all columns that left the database as one text (rows that would go).
-        values: for an archive (rows that would go).
-    """
+    pages: PageSQL
+    found: tuple[Value, ...]
 
-    key: Key
-    identity: Key
-    verdict: Value
-    guard: str | None
-    values: tuple[Value | RawText, ...] = ()
+    @property
+    def key(self) -> Key:
+        """Its place in the walk."""
+        return arrived_key(self.found[: 2 * len(self.pages.walk.columns)])
+
+    @property
+    def identity(self) -> Key:
+        """By which it is deleted."""
+        return self.key if self.pages.named_by_key else arrived_key(self.found[2 * len(self.pages.walk.columns) : self.pages.verdict_at])
+
+    @property
+    def verdict(self) -> Value:
+        """What the condition said."""
+        return self.found[self.pages.verdict_at]
+
+    @property
+    def guard(self) -> Value:
+        """All columns that left the database as one text (rows that would go)."""
+        return self.found[self.pages.verdict_at + 1]
+
+    @property
+    def tenant(self) -> str | None:
+        """Its tenant, where that one's document is malformed."""
+        tenant = None if self.pages.tenant is None else self.found[self.pages.verdict_at + 2]
+        return None if tenant is None else _tenant_name(tenant)
+
+    @property
+    def values(self) -> tuple[Value | RawText, ...]:
+        """For an archive (rows that would go)."""
+        pairs = self.found[self.pages.verdict_at + 2 + (self.pages.tenant is not None) :]
+        return tuple(None if kind == "null" else arrived(kind, value) for kind, value in zip(pairs[::2], pairs[1::2], strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +203,11 @@ def arrived(kind: Value, value: Value) -> Part:
             return bytes.fromhex(value)
         case _:
             raise HostError(f"a key of storage class {kind} holds a value that cannot travel to this host and back exactly", "limit")
+
+
+def arrived_key(pairs: tuple[Value, ...]) -> Key:
+    """A key out of the storage class and the value of each part."""
+    return tuple(arrived(pairs[i], pairs[i + 1]) for i in range(0, len(pairs), 2))
 
 
 def _placed(kind: str, parameter: str) -> str:
@@ -271,10 +297,7 @@ class PageSQL:
 
     def read_high(self, rows: Sequence[tuple[Value, ...]]) -> Key:
         """The key that `high` returned, () for an empty table."""
-        return self._key(rows[0]) if rows else ()
-
-    def _key(self, values: tuple[Value, ...]) -> Key:
-        return tuple(arrived(values[i], values[i + 1]) for i in range(0, len(values), 2))
+        return arrived_key(rows[0]) if rows else ()
 
     # --- boundary
 
@@ -341,8 +364,8 @@ class PageSQL:
         if self.walk.ties and not page.within:
             return self._read_whole_ages(count, _numbers(names, rest), rest[len(names) :], tenants, filled)
         width = 2 * (len(self.walk.columns) - len(page.within))
-        last = self._key(rest[:width]) if count["n"] and rest[0] != "null" else ()
-        gone = [self._key(rest[i : i + 2]) for i in (2, 4)] if width == 2 and count["gone"] else []
+        last = arrived_key(rest[:width]) if count["n"] and rest[0] != "null" else ()
+        gone = [arrived_key(rest[i : i + 2]) for i in (2, 4)] if width == 2 and count["gone"] else []
         return self._assembled(count, last, tenants, filled, *gone)
 
     def _read_whole_ages(
@@ -350,12 +373,12 @@ class PageSQL:
     ) -> Boundary:
         """The page up to its last age but one, and its last age by itself."""
         if not filled:
-            return self._assembled(total, self._key(edges[:2]) if total["n"] else (), tenants, False)
-        cut = replace(self._assembled(tail, self._key(edges[2:4]), tenants, True), within=self._key(edges[:2]))
+            return self._assembled(total, arrived_key(edges[:2]) if total["n"] else (), tenants, False)
+        cut = replace(self._assembled(tail, arrived_key(edges[2:4]), tenants, True), within=arrived_key(edges[:2]))
         if edges[4] == "null":
             return cut
         before = {n: total[n] - tail[n] for n in total}
-        return replace(self._assembled(before, self._key(edges[4:6]), tenants, True), cut=cut)
+        return replace(self._assembled(before, arrived_key(edges[4:6]), tenants, True), cut=cut)
 
     def _assembled(
         self, count: dict[str, int], last: Key, tenants: Value, filled: bool, first_gone: Key = (), last_gone: Key = ()
@@ -388,7 +411,7 @@ class PageSQL:
     def read_due(self, rows: Sequence[tuple[Value, ...]]) -> list[Due]:
         """What `due` returned."""
         walk, width = 2 * len(self.walk.columns), 2 * (len(self.walk.columns) + len(self.identity))
-        return [Due(self._key(r[:walk]), self._key(r[walk:width]), r[width:]) for r in rows]
+        return [Due(arrived_key(r[:walk]), arrived_key(r[walk:width]), r[width:]) for r in rows]
 
     # --- delete
 
@@ -429,7 +452,7 @@ class PageSQL:
 
     @lru_cache(maxsize=256)  # noqa: B019
     def _rows(self, shape: _Shape, rows: int) -> str:
-        keys = (*self.walk.columns, *self.identity)
+        keys = self._named
         inner = [f"{column(self.table, c)} AS k{i}" for i, c in enumerate(keys)]
         inner += [f"{self.condition.sql} AS v", f"{self._guard(self.table)} AS g"]
         inner += [f"{column(self.table, c)} AS c{i}" for i, c in enumerate(self.archived)]
@@ -445,23 +468,23 @@ class PageSQL:
 
     def read_rows(self, rows: Sequence[tuple[Value, ...]]) -> tuple[list[Row], tuple[str, ...]]:
         """The page's rows, and the tenants whose documents are malformed."""
-        keys = 2 * len(self.walk.columns)
-        verdict = keys + 2 * len(self.identity)
-        extra = verdict + 2 + (self.tenant is not None)
-        found: list[Row] = []
-        tenants: dict[str, None] = {}
-        for row in rows:
-            values: tuple[Value | RawText, ...] = ()
-            if row[verdict] == 1 and self.archived:
-                pairs = row[extra:]
-                values = tuple(None if pairs[i] == "null" else arrived(pairs[i], pairs[i + 1]) for i in range(0, len(pairs), 2))
-            guard = row[verdict + 1]
-            found.append(
-                Row(self._key(row[:keys]), self._key(row[keys:verdict]), row[verdict], None if guard is None else str(guard), values)
-            )
-            if self.tenant is not None and row[verdict + 2] is not None:
-                tenants[_tenant_name(row[verdict + 2])] = None
-        return found, tuple(tenants)
+        found = [Row(self, row) for row in rows]
+        tenants = () if self.tenant is None else (row.tenant for row in found if row.verdict == "malformed")
+        return found, tuple(dict.fromkeys(tenant for tenant in tenants if tenant is not None))
+
+    @cached_property
+    def named_by_key(self) -> bool:
+        """Whether a row's place in the walk is also its identity, and read once."""
+        return self.identity == self.walk.columns
+
+    @cached_property
+    def verdict_at(self) -> int:
+        """Where a row of `rows` holds its verdict, behind the key and the identity."""
+        return 2 * len(self._named)
+
+    @property
+    def _named(self) -> tuple[str, ...]:
+        return self.walk.columns if self.named_by_key else (*self.walk.columns, *self.identity)
 
     def _guard(self, table: str) -> str:
         """All columns that left the database as one text of ASCII. `quote` writes every value exactly but text, which it cuts at a NUL
