@@ -50,14 +50,14 @@ class FileClient:
     def __init__(self, path: Path, cache_kib: int | None = None, *, stores: bool = True) -> None:
         self.reading = Reading()
         self._store = FileStore(f"{path}.retention.json") if stores else MemoryStore()
-        self._db = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
-        self._db.set_busy_timeout(5_000)
-        self._db.pragma("foreign_keys", True)
+        self.connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+        self.connection.set_busy_timeout(5_000)
+        self.connection.pragma("foreign_keys", True)
         # Said, because a build of SQLite may have another default.
-        self._db.pragma("synchronous", 2)
+        self.connection.pragma("synchronous", 2)
         if cache_kib is not None:
-            self._db.pragma("cache_size", -cache_kib)
-        self._cursor: Any = self._db.cursor()
+            self.connection.pragma("cache_size", -cache_kib)
+        self._cursor: Any = self.connection.cursor()
 
     def read(self, sql: str, params: Sequence[Any] = ()) -> Rows:
         self.reading.statements += 1
@@ -67,9 +67,9 @@ class FileClient:
         self.reading.statements += 1
         began = time.perf_counter()
         self._cursor.execute(sql, params).fetchall()
-        if not self._db.in_transaction:
+        if not self.connection.in_transaction:
             self.reading.writes.append(time.perf_counter() - began)
-        changes = self._db.changes()
+        changes = self.connection.changes()
         self.reading.rows += changes
         return changes
 
@@ -88,7 +88,7 @@ class FileClient:
         self._store.save(document)
 
     def close(self) -> None:
-        self._db.close()
+        self.connection.close()
 
 
 def digest_keys(keys: Iterable[int]) -> str:
