@@ -16,7 +16,7 @@ from ..steps import Archive, Batch, Result, Statement, Step, Value
 from .budget import Budget
 from .checkpoint import Entry
 from .receipt import NAMED_TENANTS, RuleReceipt
-from .sizes import Sizes
+from .sizes import FIRST_ROWS, Sizes
 
 __all__ = ["BLOCKED_ROWS", "Pages", "Traversal", "advance", "ask", "begin", "boundary", "count", "found_again"]
 
@@ -91,7 +91,10 @@ class Traversal:
         """Begin a traversal: a whole one, unless the rule is ordered and its last whole one is recent."""
         recent = self.whole is not None and self.now_s - self.whole < self.rule.revisit_ms // 1000 and not self.stale
         self.continuing = self.rule.ordered and recent
-        if not self.continuing:
+        if self.continuing:
+            # The first page of young rows ends it: no place for a page that grew over kept history.
+            self.sizes.keys = min(self.sizes.keys, FIRST_ROWS)
+        else:
             self.cursor = ()
         self.high, self.young, self.trouble, self.ahead = (), None, None, None
         self.stale = self.done = False
