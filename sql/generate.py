@@ -15,6 +15,7 @@ from typing import Any
 import apsw
 
 from retention.capabilities import D1, LIBSQL, Capabilities
+from retention.hosts.base import Host
 from retention.hosts.sqlite import SQLite
 from retention.ledger.works import compile_further
 from retention.plan.gate import outline, samples
@@ -52,26 +53,29 @@ def files() -> dict[str, str]:
 
 def _preset(name: str, capabilities: Capabilities | None) -> dict[str, str]:
     con = apsw.Connection("")
-    chosen = preset(name)
-    con.execute(chosen.schema)
-    policy = _enabled(parse(chosen.policy, name))
-    texts: dict[str, str] = {}
+    con.execute(preset(name).schema)
     with SQLite(con) as host:
-        able = capabilities or host.capabilities
-        for mode in ("range", "chunk"):
-            rules = tuple(r.model_copy(update={"mode": Mode(kind=mode)}) for r in policy.rules)
-            in_mode = policy.model_copy(update={"rules": rules})
-            for rule in _drive(make_plan(in_mode, able, NOW_MS), host).rules:
-                texts[rule.name] = texts.get(rule.name, "") + _rule(rule, mode, host)
-            for rule in _with_few_tenants(in_mode, able, host):
-                texts[rule.name] += _rule(rule, f"{mode}, at most {FEW_TENANTS:,} tenants", host)
-        engine = make_plan(policy, able, NOW_MS, compile_further=compile_further)
-        for one in _drive(engine, host).further:
-            texts[f"{one.section.removesuffix('s')}-{one.name}"] = _further(one, host)
-    return texts
+        return texts(name, host, capabilities or host.capabilities)
 
 
-def _with_few_tenants(policy: Policy, able: Capabilities, host: SQLite) -> list[RulePlan]:
+def texts(name: str, host: Host, able: Capabilities) -> dict[str, str]:
+    """By rule, the statements of a preset whose schema is at a host, planned for what `able` can do, with the host's query plans."""
+    policy = _enabled(parse(preset(name).policy, name))
+    found: dict[str, str] = {}
+    for mode in ("range", "chunk"):
+        rules = tuple(r.model_copy(update={"mode": Mode(kind=mode)}) for r in policy.rules)
+        in_mode = policy.model_copy(update={"rules": rules})
+        for rule in _drive(make_plan(in_mode, able, NOW_MS), host).rules:
+            found[rule.name] = found.get(rule.name, "") + _rule(rule, mode, host)
+        for rule in _with_few_tenants(in_mode, able, host):
+            found[rule.name] += _rule(rule, f"{mode}, at most {FEW_TENANTS:,} tenants", host)
+    engine = make_plan(policy, able, NOW_MS, compile_further=compile_further)
+    for one in _drive(engine, host).further:
+        found[f"{one.section.removesuffix('s')}-{one.name}"] = _further(one, host)
+    return found
+
+
+def _with_few_tenants(policy: Policy, able: Capabilities, host: Host) -> list[RulePlan]:
     """The rules as they are planned where there are tenants, of which the tables here hold none."""
     if able.remote:
         return []
@@ -79,7 +83,7 @@ def _with_few_tenants(policy: Policy, able: Capabilities, host: SQLite) -> list[
     return [compile_rule(rule, policy, schema, able, tenants=1) for rule in policy.rules if rule.tenant is not None]
 
 
-def _further(one: FurtherPlan, host: SQLite) -> str:
+def _further(one: FurtherPlan, host: Host) -> str:
     """A sweep's or a closure's statements; the batch that writes stands at the end, in its order, without `SELECT changes()`."""
     head = f"-- {one.section.removesuffix('s')} {one.name}, table {one.table}, walk {one.walk}: {one.why_walk}\n"
     return head + "".join(_statement(label, statement, host) for label, statement in one.samples(NOW_MS)) + "\n"
@@ -89,7 +93,7 @@ def _enabled(policy: Policy) -> Policy:
     return policy.model_copy(update={"rules": tuple(r.model_copy(update={"enabled": True}) for r in policy.rules)})
 
 
-def _rule(rule: RulePlan, mode: str, host: SQLite) -> str:
+def _rule(rule: RulePlan, mode: str, host: Host) -> str:
     head = f"-- rule {rule.name}, table {rule.table}, {mode} mode, walk {rule.walk}: {rule.why_walk}\n"
     return head + "".join(_statement(label, statement, host) for label, statement in _statements(rule)) + "\n"
 
@@ -110,13 +114,13 @@ def _statements(rule: RulePlan) -> list[tuple[str, Statement]]:
     return found
 
 
-def _statement(label: str, statement: Statement, host: SQLite) -> str:
+def _statement(label: str, statement: Statement, host: Host) -> str:
     (result,) = host.execute(Batch((Statement(f"EXPLAIN QUERY PLAN {statement.sql}", statement.params),)))
     plan = "".join(f"--   {line}\n" for line in outline(result.rows))
     return f"\n-- {label}, {len(statement.params)} bound\n{statement.sql};\n{plan}"
 
 
-def _drive(engine: Any, host: SQLite) -> Any:
+def _drive(engine: Any, host: Host) -> Any:
     answer = None
     while True:
         try:

@@ -15,19 +15,23 @@ def script(db: apsw.Connection) -> tuple[str, ...]:
 
     Send them as one batch: keys between tables hold only at its end.
     """
-    kinds = dict(db.execute("SELECT name, type FROM pragma_table_list WHERE schema = 'main'"))
+    listed = db.execute("SELECT name, type, wr FROM pragma_table_list WHERE schema = 'main'").fetchall()
+    kinds, keyed = {name: kind for name, kind, _ in listed}, {name for name, _, without_rowid in listed if without_rowid}
     objects = list(
         db.execute("SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' ORDER BY rowid")
     )
     made = [sql for kind, name, sql in objects if kind == "table" and kinds[name] != "shadow"]
-    rows = [insert for kind, name, _ in objects if kind == "table" and kinds[name] == "table" for insert in _inserts(db, name)]
+    rows = [
+        insert for kind, name, _ in objects if kind == "table" and kinds[name] == "table" for insert in _inserts(db, name, name in keyed)
+    ]
     rebuilt = [f'INSERT INTO "{name}" ("{name}") VALUES (\'rebuild\')' for name, kind in kinds.items() if kind == "virtual"]
     indexes, triggers = ([sql for kind, _, sql in objects if kind == wanted] for wanted in ("index", "trigger"))
     return ("PRAGMA defer_foreign_keys = on", *made, *indexes, *rows, *rebuilt, *triggers)
 
 
-def _inserts(db: apsw.Connection, table: str) -> Iterator[str]:
-    columns = ["rowid", *(f'"{name}"' for (name,) in db.execute("SELECT name FROM pragma_table_info(?)", (table,)))]
+def _inserts(db: apsw.Connection, table: str, without_rowid: bool) -> Iterator[str]:
+    columns = [f'"{name}"' for (name,) in db.execute("SELECT name FROM pragma_table_info(?)", (table,))]
+    columns = columns if without_rowid else ["rowid", *columns]
     head = f'INSERT INTO "{table}" ({", ".join(columns)}) VALUES '
     text = ""
     for values in db.execute(f'SELECT {", ".join(f"quote({c})" for c in columns)} FROM "{table}"'):

@@ -12,10 +12,12 @@ import signal
 import subprocess
 import tempfile
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import apsw
 import httpx
 import pytest
 
@@ -129,10 +131,18 @@ class Servers:
             database = self._running[-1].fresh()
         return database
 
-    @property
-    def directory(self) -> Path:
-        """Where the server of the database that `fresh` gave last keeps its files."""
-        return self._running[-1].directory
+    def file(self, database: Database) -> Path:
+        """The SQLite file of a database: other connections may read it, and write to it, while the server runs."""
+        database.setup("CREATE TABLE marker_of_a_test (id INTEGER)")
+        try:
+            for server in self._running:
+                for path in server.directory.glob("miniflare-D1DatabaseObject/*.sqlite"):
+                    with closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)) as con:
+                        if con.execute("SELECT 1 FROM sqlite_schema WHERE name = 'marker_of_a_test'").get:
+                            return path
+        finally:
+            database.setup("DROP TABLE marker_of_a_test")
+        raise AssertionError("the server's file of the database was not found")
 
     def stop(self) -> None:
         for server in self._running:

@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import apsw
@@ -31,30 +32,26 @@ def left(con: apsw.Connection) -> dict[str, tuple[int, str]]:
     return found
 
 
-def copy_to(database: Database, source: Path, directory: Path) -> Path:
+def copy_to(servers: Servers, database: Database, source: Path) -> Path:
     """Make the sample's tables on D1, and its rows in the file in which the server keeps them."""
-    database.setup(*statements(preset("relay").schema), "CREATE TABLE copied_marker (id INTEGER)")
-    for path in directory.glob("**/*.sqlite"):
-        con = apsw.Connection(str(path))
+    database.setup(*statements(preset("relay").schema))
+    path = servers.file(database)
+    with closing(apsw.Connection(str(path))) as con:
         con.set_busy_timeout(5000)
-        if con.execute("SELECT count(*) FROM sqlite_schema WHERE name = 'copied_marker'").get:
-            con.execute("ATTACH ? AS source", (str(source),))
-            con.execute("BEGIN IMMEDIATE")
-            for (trigger,) in con.execute("SELECT name FROM main.sqlite_schema WHERE type = 'trigger'").fetchall():
-                con.execute(f'DROP TRIGGER "{trigger}"')
-            tables = con.execute("SELECT name FROM source.sqlite_schema WHERE type = 'table' AND sql NOT LIKE '%VIRTUAL%'").fetchall()
-            for (table,) in tables:
-                if "fts" not in table and not table.startswith("sqlite_"):
-                    con.execute(f'INSERT INTO main."{table}" SELECT * FROM source."{table}"')
-            con.execute("INSERT INTO messages_fts(messages_fts) VALUES ('rebuild')")
-            triggers = con.execute("SELECT sql FROM source.sqlite_schema WHERE type = 'trigger'").fetchall()
-            for (sql,) in triggers:
-                con.execute(sql)
-            con.execute("COMMIT")
-            con.close()
-            return path
-        con.close()
-    raise AssertionError("the server's file of the database was not found")
+        con.execute("ATTACH ? AS source", (str(source),))
+        con.execute("BEGIN IMMEDIATE")
+        for (trigger,) in con.execute("SELECT name FROM main.sqlite_schema WHERE type = 'trigger'").fetchall():
+            con.execute(f'DROP TRIGGER "{trigger}"')
+        tables = con.execute("SELECT name FROM source.sqlite_schema WHERE type = 'table' AND sql NOT LIKE '%VIRTUAL%'").fetchall()
+        for (table,) in tables:
+            if "fts" not in table and not table.startswith("sqlite_"):
+                con.execute(f'INSERT INTO main."{table}" SELECT * FROM source."{table}"')
+        con.execute("INSERT INTO messages_fts(messages_fts) VALUES ('rebuild')")
+        triggers = con.execute("SELECT sql FROM source.sqlite_schema WHERE type = 'trigger'").fetchall()
+        for (sql,) in triggers:
+            con.execute(sql)
+        con.execute("COMMIT")
+    return path
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +81,7 @@ def command(database: Database, *arguments: str) -> dict[str, object]:
 
 def test_the_command_deletes_on_d1_what_it_deletes_on_a_file(d1_server: Servers, sample: Path, tmp_path: Path) -> None:
     database = d1_server.fresh()
-    file = copy_to(database, sample, d1_server.directory)
+    file = copy_to(d1_server, database, sample)
     database.reset()
     now = NOW.isoformat()
     receipt = command(database, "--until-done", "--now", now, "--deadline", "10m", "--state", str(tmp_path / "d1.json"))
@@ -106,7 +103,7 @@ def test_fifty_statements_a_call_make_progress_and_drain(d1_server: Servers, tmp
     database = d1_server.fresh()
     small = tmp_path / "small.db"
     make_sample(str(small), rows=4_000, tenants=12)
-    file = copy_to(database, small, d1_server.directory)
+    file = copy_to(d1_server, database, small)
     now = NOW.isoformat()
     state = str(tmp_path / "state.json")
     for _ in range(60):

@@ -13,6 +13,7 @@ from retention.engine.budget import Budget
 from retention.engine.prune import Pruner
 from retention.engine.receipt import RuleReceipt
 from retention.errors import HostError
+from retention.hosts.base import Host
 from retention.hosts.sqlite import SQLite
 from retention.plan.model import Plan
 from retention.plan.planner import make_plan
@@ -21,7 +22,7 @@ from retention.steps import Batch, Result, Save, Step
 
 __all__ = ["Crash", "Ran", "drive", "execute", "make"]
 
-Between = Callable[[apsw.Connection, Step], None]
+Between = Callable[[Any, Step], None]
 
 
 class Crash(Exception):
@@ -45,7 +46,7 @@ class Ran:
         return sum(r.deleted for r in self.rules)
 
 
-def execute(engine: Any, host: SQLite) -> Any:
+def execute(engine: Any, host: Host) -> Any:
     """Drive an engine that only sends batches."""
     answer = None
     while True:
@@ -56,17 +57,16 @@ def execute(engine: Any, host: SQLite) -> Any:
         answer = list(host.execute(step))
 
 
-def make(con: apsw.Connection, policy: dict[str, Any], now_ms: int, capabilities: Capabilities | None = None) -> Plan:
-    """The plan of a policy for an open connection."""
-    host = SQLite(con, foreign_keys=policy.get("foreign_keys", "on"))
-    try:
-        return execute(make_plan(from_dict(policy), capabilities or host.capabilities, now_ms), host)
-    finally:
-        host.close()
+def make(db: apsw.Connection | Host, policy: dict[str, Any], now_ms: int, capabilities: Capabilities | None = None) -> Plan:
+    """The plan of a policy for an open connection or a host."""
+    if not isinstance(db, apsw.Connection):
+        return execute(make_plan(from_dict(policy), capabilities or db.capabilities, now_ms), db)
+    with SQLite(db, foreign_keys=policy.get("foreign_keys", "on")) as host:
+        return make(host, policy, now_ms, capabilities)
 
 
 def drive(
-    con: apsw.Connection,
+    con: Any,
     plan: Plan,
     now_ms: int,
     document: Any = None,
@@ -78,11 +78,17 @@ def drive(
     passes: int = 1,
     saved: list[Any] | None = None,
     answered: Callable[[Step, list[Result] | HostError | None], None] | None = None,
+    host: Host | None = None,
 ) -> Ran:
-    """Run passes over the rules. `saved` receives each document as it becomes durable, so that a crash can be continued."""
+    """Run passes over the rules. `saved` receives each document as it becomes durable, so that a crash can be continued.
+
+    `con` is given to `between`. The steps go to `host`, by default the same connection.
+    """
     budget = Budget(statements=statements, deadline=1e9)
     pruner = Pruner(plan, now_ms, budget, document)
-    host = SQLite(con)
+    own = SQLite(con) if host is None else None
+    host = host or own
+    assert host is not None
     steps = used = 0
     try:
         for _ in range(passes):
@@ -119,4 +125,5 @@ def drive(
                 break
         return Ran(ended.outcome, ended.why, pruner.receipts, used, steps, pruner.document, pruner.warnings)
     finally:
-        host.close()
+        if own is not None:
+            own.close()
