@@ -463,6 +463,13 @@ _LIBSQL = (
         "the batch was rolled back",
         pattern=re.compile(r"SQLite error|SQLITE_"),
     ),
+    Row(
+        Signal(200, "SQL_INPUT_ERROR", "SQL input error: subqueries prohibited in CHECK constraints (at offset 41)"),
+        "error",
+        "the database refused the statement",
+        "the batch was rolled back",
+        codes=frozenset({"SQL_INPUT_ERROR"}),
+    ),
 )
 
 D1_ROWS: tuple[Row, ...] = (*_TRANSPORT, *_SQL, _STATEMENT, *_D1_PLATFORM, *_D1_API, *_HTTP)

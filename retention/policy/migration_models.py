@@ -63,6 +63,17 @@ def _definition(text: str) -> str:
     return text.strip()
 
 
+def _key(text: str) -> str:
+    parts = [part for part in tokens(text) if part.keyword not in ("ASC", "DESC")]
+    if not parts or parts[0].keyword == "COLLATE":
+        raise ValueError("has a key that is blank; name a column or an expression")
+    if parts[0].kind == "string" and (len(parts) == 1 or parts[1].keyword == "COLLATE"):
+        raise ValueError(
+            f"has the text {parts[0].text} for a key, which SQLite would take for a column's name; write names in double quotes"
+        )
+    return text
+
+
 def _condition(text: str) -> str:
     try:
         parse_condition(text, "")
@@ -179,7 +190,7 @@ class MakeIndex(Model):
     @model_validator(mode="after")
     def _fragments(self) -> MakeIndex:
         found = [_problem("on", _definition, text) for text in self.on]
-        found += [Problem(("on",), "has a key that is blank; name a column or an expression") for text in self.on if not text.strip()]
+        found += [problem for text in self.on if (problem := _problem("on", _key, text)) is not None]
         if self.where is not None:
             found.append(_problem("where", _condition, self.where))
         _raise([problem for problem in found if problem])
@@ -214,6 +225,9 @@ class Migration(Model):
         if len(given) != 1:
             what = "says nothing to do" if not given else "asks for two things at once"
             raise ValueError(f"{what}; a step has exactly one of create, add, fill and index")
+        path, made = (("index", "name"), self.index.name) if self.index else (("table",), self.table if self.create else "")
+        if made.lower().startswith("sqlite_"):
+            raise Invalid([Problem(path, "begins with sqlite_, which SQLite keeps for itself; choose another name")])
         return self
 
 
@@ -237,4 +251,3 @@ def _default_name(data: dict[str, Any]) -> str:
 def _raise(problems: list[Problem]) -> None:
     if problems:
         raise Invalid(problems)
-

@@ -33,6 +33,7 @@ def index_key(text: str) -> IndexKey:
     if len(parts) > 2 and parts[-2].keyword == "COLLATE":
         collation = name_of(parts[-1]).upper()
         del parts[-2:]
+    parts = list(_bare(parts))
     if len(parts) == 1 and parts[0].kind in ("word", "name"):
         return IndexKey(name_of(parts[0]), descending, collation)
     return IndexKey(None, descending, collation, _plain(parts))
@@ -46,10 +47,15 @@ def _plain(parts: Sequence[Token]) -> tuple[str, ...]:
 def _where(text: str | None) -> tuple[str, ...] | None:
     if text is None:
         return None
-    parts = tokens(text)
-    while len(parts) > 1 and parts[0].text == "(" and parts[-1].text == ")" and all(part.depth > 0 for part in parts[1:-1]):
-        parts = tokens(text := text[parts[0].end : parts[-1].start])
-    return _plain(parts)
+    return _plain(_bare(tokens(text)))
+
+
+def _bare(parts: Sequence[Token]) -> Sequence[Token]:
+    """Without parentheses around all of it."""
+    outside = 0
+    while len(parts) > 1 and parts[0].text == "(" and parts[-1].text == ")" and all(part.depth > outside for part in parts[1:-1]):
+        parts, outside = parts[1:-1], outside + 1
+    return parts
 
 
 def alike(wanted: MakeIndex, index: Index, table: Table) -> bool:

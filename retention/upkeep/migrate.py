@@ -28,12 +28,13 @@ from ..schema.tokens import tokens
 from ..statements.quoting import name
 from ..steps import Batch, Engine, Result, Statement, Step, Value
 from .migrate_fill import check_fill, fill_plan, filled, start_fill
-from .migrate_steps import Finding, applied, duplicates_statement, inspect, statements
+from .migrate_steps import Finding, applied, duplicates_statement, inspect, probe, statements
 
 __all__ = ["Ended", "Migrations"]
 
 LOOK_COST = 3
-"""Statements that a step takes at most before it is done: what SQLite says of it, the rows of its table, its duplicates."""
+"""Statements that a step takes at most before it is done: what SQLite says of it, the rows of its table, its duplicates (of a column:
+what SQLite says of a table made with it)."""
 
 STEP_COST = 2 * 4
 """Statements around a step's batch at most, where it must be tried twice: the schema, the rows, the duplicates, the schema once more."""
@@ -141,19 +142,22 @@ class Migrations:
         # Statements about what earlier steps will have made cannot be compiled yet.
         if step.create is not None or (table is not None and table == schema.table(step.table)):
             yield from self._compiled(receipt.sql[-1:] if found.state == "missing" else ())
+            if step.add is not None and table is not None:
+                yield from self._compiled((probe(step.add, table),), receipt.sql[-1])
             if step.index is not None or _reads_rows(step):
                 yield from self._weigh(step, receipt)
             if found.state == "plain" and receipt.duplicates:
                 receipt.state, receipt.sql = "plain", ()
 
-    def _compiled(self, sql: Sequence[str]) -> Generator[Step, list[Result] | None, None]:
+    def _compiled(self, sql: Sequence[str], of: str | None = None) -> Generator[Step, list[Result] | None, None]:
+        """Have statements compiled that stand for themselves, or for `of`. Raises Refused."""
         for text in sql:
             try:
                 yield Batch((Statement(f"EXPLAIN {text}"),))
             except HostError as error:
                 if error.retryable or error.kind in ("network", "denied", "corrupt"):
                     raise
-                raise Refused(f"SQLite refuses {text}: {error}", "schema") from error
+                raise Refused(f"SQLite refuses {of or text}: {error}", "schema") from error
 
     def _weigh(self, step: Migration, receipt: MigrationReceipt) -> Generator[Step, list[Result] | None, None]:
         """Count the rows that a statement must read, and the duplicates in an index's way."""
@@ -169,7 +173,14 @@ class Migrations:
             yield from self._find_duplicates(step, step.index, receipt)
 
     def _find_duplicates(self, step: Migration, index: MakeIndex, receipt: MigrationReceipt) -> Generator[Step, list[Result] | None, None]:
-        results = yield Batch((Statement(duplicates_statement(step.table, index)),))
+        try:
+            results = yield Batch((Statement(duplicates_statement(step.table, index)),))
+        except HostError as error:
+            if error.kind != "error":
+                raise
+            raise Refused(
+                f"{index.name} cannot be made over the rows that are there ({error}); correct them, or the index", "schema"
+            ) from error
         found = results[0].rows if results else ()
         receipt.duplicates = [{"key": [str(part) for part in row[:-1]], "rows": int(str(row[-1]))} for row in found]
         receipt.note = None
@@ -180,7 +191,7 @@ class Migrations:
             f" and {len(receipt.duplicates) - 1} more keys are not unique" if len(receipt.duplicates) > 1 else ""
         )
         if index.duplicates == "refuse":
-            raise Refused(f"{receipt.note}; make them unique, or allow a plain index with duplicates = \"plain\"", "schema")
+            raise Refused(f'{receipt.note}; make them unique, or allow a plain index with duplicates = "plain"', "schema")
         receipt.note += f"; {index.name} is a plain index until they are gone, and the next call makes it unique"
 
     # --- doing
@@ -196,6 +207,9 @@ class Migrations:
         except Refused as error:
             receipt.state, receipt.error = "refused", str(error).removesuffix(".")
             return Ended("refused", error.why, f'migration "{step.name}": {receipt.error}.')
+        except HostError as error:
+            receipt.error = str(error).removesuffix(".")
+            raise
         return None
 
     def _make(self, step: Migration, receipt: MigrationReceipt) -> Generator[Step, list[Result] | None, None]:

@@ -11,14 +11,14 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Literal
 
-from ..policy.migration_models import CreateTable, MakeIndex, Migration
+from ..policy.migration_models import AddColumn, CreateTable, MakeIndex, Migration
 from ..schema.model import Column, Index, IndexColumn, Schema, Table, fold
 from ..schema.reader import affinity
 from ..schema.tokens import name_of, split, tokens
 from ..statements.quoting import name
 from .index_shape import IndexKey, alike, index_key, key_text
 
-__all__ = ["Finding", "State", "applied", "duplicates_statement", "inspect", "statements"]
+__all__ = ["Finding", "State", "applied", "duplicates_statement", "inspect", "probe", "statements"]
 
 State = Literal["there", "missing", "plain", "differs"]
 """What a step finds: all of it; nothing; a plain index where a unique one is wanted; something else of the same name."""
@@ -72,6 +72,13 @@ def duplicates_statement(table: str, wanted: MakeIndex) -> str:
     shown = ", ".join((*(f"quote({key})" for key in keys), "CAST(count(*) AS TEXT)"))
     where, group = " AND ".join(terms), ", ".join(keys)
     return f"SELECT {shown} FROM {name(table)} WHERE {where} GROUP BY {group} HAVING count(*) > 1 LIMIT {SHOWN}"
+
+
+def probe(wanted: AddColumn, table: Table) -> str:
+    """A CREATE TABLE that is refused for what is wrong in the column's expressions, which ALTER TABLE says only when it runs."""
+    kind, options = (" ANY", " STRICT") if table.strict else ("", "")
+    columns = ", ".join([*(name(c.name) + kind for c in table.columns), f"{name(wanted.column)} {wanted.definition}".rstrip()])
+    return f'CREATE TABLE "retention_probe" ({columns}){options}'
 
 
 def inspect(step: Migration, schema: Schema, later: Sequence[Migration] = ()) -> Finding:
@@ -182,7 +189,9 @@ def _column(column: str, definition: str, strict: bool) -> Column:
 
 
 def _inspect_index(wanted: MakeIndex, table: Table, schema: Schema) -> Finding:
-    missing = next((key.name for text in wanted.on if (key := index_key(text)).name is not None and not _has(table, key.name)), None)
+    # SQLite indexes the rowid only under the name of its column; another name in quotes it would take for a text.
+    named = [key.name for text in wanted.on if (key := index_key(text)).name is not None]
+    missing = next((called for called in named if table.column(called) is None), None)
     if missing is not None:
         return Finding("differs", f"{table.name} has no column {missing}; correct the name, or add a step that adds it before this one")
     twins = [index for index in table.indexes if alike(wanted, index, table)]
@@ -193,12 +202,6 @@ def _inspect_index(wanted: MakeIndex, table: Table, schema: Schema) -> Finding:
     if called is not None and called not in twins:
         return Finding("differs", f"{called.name} is another index here, on {called.table}; choose another name, or drop it by hand")
     return Finding("plain" if called is not None else "missing")
-
-
-def _has(table: Table, column: str | None) -> bool:
-    if column is None:
-        return False
-    return table.column(column) is not None or (not table.without_rowid and fold(column) in ("rowid", "_rowid_", "oid"))
 
 
 # --- the schema behind a step
@@ -224,7 +227,8 @@ def _as_table(called: str, wanted: CreateTable) -> Table:
     keyed = [c for c in columns if c.pk]
     rowid = keyed[0].name if len(keyed) == 1 and fold(keyed[0].declared) == "integer" and not wanted.without_rowid else None
     empty = Table(called, "table", columns, wanted.without_rowid, wanted.strict, None if wanted.without_rowid else "rowid", rowid, key)
-    made = [_as_index(MakeIndex(name=f"sqlite_autoindex_{called}_{n}", on=names, unique=True), empty) for n, names in enumerate(unique)]
+    keys = [tuple(map(name, names)) for names in unique]
+    made = [_as_index(MakeIndex(name=f"sqlite_autoindex_{called}_{n}", on=on, unique=True), empty) for n, on in enumerate(keys)]
     return replace(empty, indexes=tuple(made))
 
 
@@ -238,5 +242,3 @@ def _as_index(wanted: MakeIndex, table: Table) -> Index:
     columns = tuple(IndexColumn(key.name, key.descending, collation(key)) for key in keys)
     sql = _create_index(name(table.name), wanted, True)
     return Index(wanted.name, table.name, columns, wanted.unique, "c", wanted.where is not None, wanted.where, sql)
-
-

@@ -1,7 +1,8 @@
-"""Four processes on one database, on a file and on D1."""
+"""Four processes on one database, on a file and on D1. `SOAK_SECONDS=20` makes them go on for longer."""
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
@@ -35,7 +36,8 @@ def connect(address: dict[str, str]) -> object:
 
 def test_events_once_in_order_and_cursors_forward(jobs: Database, address: dict[str, str], request: pytest.FixtureRequest) -> None:
     """For 5 s on a file with a write-ahead log and on D1; shorter where every commit waits for the disk."""
-    seen = run("log", address, seconds=1.0 if request.node.callspec.params["address"] == "delete" else 5.0)
+    shortest = 1.0 if request.node.callspec.params["address"] == "delete" else 5.0
+    seen = run("log", address, seconds=float(os.environ.get("SOAK_SECONDS", shortest)))
     assert [fault for one in seen for fault in one["faults"]] == []
     inserted = Counter((stream, kind) for one in seen for stream, kind in one["inserted"])
     assert set(inserted.values()) == {1}

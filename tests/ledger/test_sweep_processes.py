@@ -1,7 +1,8 @@
-"""Two processes that append, ack, sweep and close on one database: a WAL file and D1."""
+"""Two processes that append, ack, sweep and close on one database: a WAL file and D1. `SOAK_SECONDS=20` makes them go on for longer."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import apsw
@@ -32,7 +33,7 @@ def connect(address: dict[str, str]) -> object:
 
 def test_no_healthy_work_ends_and_nothing_is_left_half(jobs: Database, address: dict[str, str]) -> None:
     jobs.script("CREATE INDEX live_pending ON schedule_slots (id) WHERE status = 'pending'")
-    seen = run(address)
+    seen = run(address, seconds=float(os.environ.get("SOAK_SECONDS", "5")))
     assert [fault for one in seen for fault in one["faults"]] == []
     assert all(sum(one[what] for one in seen) > 0 for what in ("ended", "closed", "finished")), seen
     twice = "SELECT slot_id, event FROM delivery_events WHERE event <> 'job.progressed' GROUP BY 1, 2 HAVING count(*) > 1"

@@ -191,6 +191,11 @@ def test_a_checked_column_reads_every_row_too(db: Database) -> None:
         {"table": "fresh", "create": {"columns": {"id": "TEXT", "other": "TEXT COLLATE nothing"}}},
         {"table": "fresh", "create": {"columns": {"id": "TEXT"}, "constraints": ["UNIQUE (nothing)"]}},
         {"table": "slots", "index": {"name": "taken", "on": ["request"]}},
+        {"table": "slots", "add": {"column": "kind", "definition": "TEXT CHECK (nothing > 0)"}},
+        {"table": "slots", "add": {"column": "kind", "definition": "TEXT CHECK (kind IN (SELECT 1))"}},
+        {"table": "slots", "add": {"column": "kind", "definition": "TEXT AS (nothing)"}},
+        {"table": "slots", "add": {"column": "kind", "definition": "TEXT AS (max(id))"}},
+        {"table": "slots", "index": {"name": "i", "on": ["json_extract(request, '$.a')"], "unique": True}},
     ],
 )
 def test_a_step_that_cannot_be_done_stops_all_of_them_before_the_first(db: Database, step: dict[str, Any]) -> None:
@@ -200,6 +205,21 @@ def test_a_step_that_cannot_be_done_stops_all_of_them_before_the_first(db: Datab
         assert (receipt.outcome, receipt.exit_status, states(receipt)) == ("refused", 4, ["missing", "refused"])
         assert receipt.warnings[-1].startswith(f'migration "{receipt.migrations[1].migration}": ')
     assert db.rows("SELECT sql FROM sqlite_schema ORDER BY name") == before
+
+
+def test_a_column_without_a_type_is_refused_in_a_strict_table_and_others_are_not(db: Database) -> None:
+    db.script("CREATE TABLE strict (id INTEGER PRIMARY KEY, a TEXT AS (id || 'x')) STRICT")
+    receipt = Migrator(db.host, policy({"table": "strict", "add": {"column": "b"}})).plan()
+    assert (receipt.outcome, "missing datatype" in receipt.warnings[-1]) == ("refused", True)
+    checked = {"table": "strict", "add": {"column": "b", "definition": "TEXT NOT NULL DEFAULT '' CHECK (b <> a)"}}
+    assert (migrate(db, checked).outcome, migrate(db, checked).migrations[0].state) == ("done", "there")
+
+
+def test_what_fails_in_the_middle_names_its_step(db: Database) -> None:
+    db.script(SLOTS, ROWS)
+    receipt = migrate(db, CURSORS, {"table": "slots", "index": {"name": "i", "on": ["json_extract(request, '$.a')"]}}, SEEN)
+    assert (receipt.outcome, receipt.exit_status) == ("failed", 1)
+    assert [(step.state, step.error is not None) for step in receipt.migrations] == [("made", False), ("missing", True), ("missing", False)]
 
 
 def test_case_5_a_change_that_needs_a_rebuild_is_refused_and_names_who_would_lose_rows(db: Database) -> None:

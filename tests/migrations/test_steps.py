@@ -24,7 +24,7 @@ def found(*sql: str, **step: Any) -> State:
     return inspect(Migration(table="t", **step), drive(read(host.capabilities), host)).state
 
 
-T = "CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT, b INTEGER, \"odd name\" TEXT COLLATE NOCASE)"
+T = 'CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT, b INTEGER, "odd name" TEXT COLLATE NOCASE)'
 
 
 @pytest.mark.parametrize(
@@ -52,6 +52,10 @@ T = "CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT, b INTEGER, \"odd name\" TEX
         ("CREATE INDEX i ON t (length(a), id)", {"on": ["length(b)", "id"]}, "differs"),
         ("CREATE INDEX i ON t (a, id)", {"on": ["a", "id"]}, "there"),
         ("CREATE TABLE u (x); CREATE INDEX i ON u (x)", {"on": ["a"]}, "differs"),
+        ("CREATE INDEX i ON t ((a), lower(b))", {"on": ["a", "((lower(b)))"]}, "there"),
+        ("CREATE INDEX i ON t (a)", {"on": ["( ( a ) ) DESC"]}, "differs"),
+        ("CREATE INDEX i ON t (a, id)", {"on": ["(a)", "id"]}, "there"),
+        ("", {"on": ["a", "rowid"]}, "differs"),
     ],
 )
 def test_indexes_are_compared_by_what_they_are(there: str, wanted: dict[str, Any], state: State) -> None:
@@ -115,9 +119,10 @@ def test_a_table_may_lack_columns_that_later_steps_add() -> None:
 @pytest.mark.parametrize(
     "step",
     [
-        {"create": {"columns": {"id": "INTEGER PRIMARY KEY", "odd \"name": "TEXT NOT NULL DEFAULT 'x' COLLATE NOCASE"}}},
+        {"create": {"columns": {"id": "INTEGER PRIMARY KEY", 'odd "name': "TEXT NOT NULL DEFAULT 'x' COLLATE NOCASE"}}},
         {"create": {"columns": {"a": "TEXT", "b": "TEXT"}, "constraints": ["PRIMARY KEY (a, b)", "UNIQUE (b)"], "without_rowid": True}},
         {"create": {"columns": {"a": "TEXT"}, "strict": True, "without_rowid": False}},
+        {"create": {"columns": {"a": "TEXT", "a b": "TEXT", "q'x": "TEXT UNIQUE"}, "constraints": ['UNIQUE ("a b", a)']}},
     ],
 )
 def test_what_a_step_makes_it_finds(step: dict[str, Any]) -> None:
@@ -195,6 +200,10 @@ TWICE = '[[migrations]]\ntable = "t"\nadd = { column = "a" }'
         ('table = "t"\nfill = { set = { a = "1" }, where = "a" }', "fill.where: asks a for yes or no"),
         ('table = "t"\nindex = { name = "i", on = [] }', "index.on: is an empty list"),
         ('table = "t"\nindex = { name = "i", on = ["a", "  "] }', "index.on: has a key that is blank"),
+        ('table = "t"\nindex = { name = "i", on = ["COLLATE NOCASE DESC"] }', "index.on: has a key that is blank"),
+        ('table = "t"\nindex = { name = "i", on = ["\'a\' DESC"] }', "index.on: has the text 'a' for a key"),
+        ('table = "t"\nindex = { name = "sqlite_i", on = ["a"] }', "index.name: begins with sqlite_"),
+        ('table = "SQLite_t"\ncreate = { columns = { a = "" } }', "table: begins with sqlite_"),
         ('table = "t"\nindex = { name = "i", on = ["a, b"] }', "index.on: defines more than one column"),
         ('table = "t"\nindex = { name = "i", on = ["a"], where = "a; b" }', "index.where: holds a semicolon"),
         ('table = "t"\nindex = { name = "i", on = ["a"], duplicates = "drop" }', 'index.duplicates: must be "plain" or "refuse"'),
