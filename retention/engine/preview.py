@@ -17,10 +17,11 @@ from ..statements.condition import TenantKeep
 from ..statements.pages import Boundary, Range
 from ..statements.quoting import column, name, text
 from ..steps import Batch, Result, Statement, Step, Value
+from .cost import Cost, cost
 from .receipt import NAMED_TENANTS, RuleReceipt
 from .saving import Saving, old, sample
 from .sizes import FIRST_ROWS
-from .traversal import Traversal
+from .traversal import Traversal, ask
 
 __all__ = ["PREVIEW_PAGES", "LookUp", "Preview", "RulePreview", "preview"]
 
@@ -68,6 +69,7 @@ class RulePreview:
         statements: what a run sends for the rows counted, at a typical page (1,000 deleted rows; as many keys as a page may read).
         saving: what the plan's advice would save each traversal, where it is worth it.
         refused: why a run would not begin it, if it would not.
+        cost: what a run would read and write for the rows counted, where the host meters it.
     """
 
     rule: str
@@ -82,6 +84,7 @@ class RulePreview:
     statements: int = 0
     saving: Saving | None = None
     refused: str | None = None
+    cost: Cost | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,14 +145,18 @@ def _count_rule(rule: RulePlan, now_ms: int, pages: int) -> Generator[Step, list
     if rule.pages.walk.by_age:
         state.high = state.end
     else:
-        state.high = rule.pages.read_high((yield from _rows(rule.pages.high())))
+        (result,) = yield from ask(state, Batch((rule.pages.high(),)))
+        state.high = rule.pages.read_high(result.rows)
+    first = state.receipt.rows_read or 0
     found: list[Boundary] = []
+    metered: list[tuple[Boundary, int]] = []
     kept: Counter[str] = Counter()
     whole = not state.high
     further = rule if isinstance(rule, FurtherPlan) else None
     while not whole and len(found) < pages:
-        begin = state.cursor
+        begin, before = state.cursor, state.receipt.rows_read or 0
         page, whole = yield from _next_page(state)
+        metered.append((page, (state.receipt.rows_read or 0) - before))
         if further is not None and page.expired:
             page = yield from _recounted(further, page, Range(after=begin, upto=state.cursor if page.filled else state.high), now_ms)
         found.append(page)
@@ -171,6 +178,7 @@ def _count_rule(rule: RulePlan, now_ms: int, pages: int) -> Generator[Step, list
         statements=rule.first_cost + typical * rule.page_cost,
         saving=(yield from _saving(state, found, whole)),
         refused=None if further is None else (yield from _refused(further, now_ms)),
+        cost=cost(rule, first, metered) if further is None and state.receipt.rows_read is not None else None,
     )
 
 
@@ -216,8 +224,8 @@ def _next_page(state: Traversal) -> Generator[Step, list[Result] | None, tuple[B
 
 def _boundary(state: Traversal, page: Range) -> Generator[Step, list[Result] | None, Boundary]:
     pages, keys = state.rule.pages, state.rule.max_keys
-    rows = yield from _rows(pages.boundary(page, keys, state.cutoffs))
-    return pages.read_boundary(page, keys, rows[0])
+    (result,) = yield from ask(state, Batch((pages.boundary(page, keys, state.cutoffs),)))
+    return pages.read_boundary(page, keys, result.rows[0])
 
 
 def _rows(statement: Statement) -> Generator[Step, list[Result] | None, Sequence[tuple[Value, ...]]]:

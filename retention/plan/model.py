@@ -43,6 +43,7 @@ class RulePlan:
         max_keys: rows read by one page. max_writes: rows removed by one delete. max_pages: pages in one run.
         target: aim for one write, s. patience: a write of few rows may take so long, s.
         max_changes: a write that changes more rows, cascades included, is rolled back; None where nothing cascades.
+        child_keys: foreign keys that refer to the table.
         asks_changes: `SELECT changes()` must follow a delete.
         looks_ahead: the next page's boundary travels with a delete.
         digest: of the rule; a change restarts it.
@@ -73,6 +74,7 @@ class RulePlan:
     target: float = 0.025
     patience: float = 0.025
     max_changes: int | None = None
+    child_keys: int = 0
     asks_changes: bool = False
     looks_ahead: bool = False
     delete_cost: int = 1

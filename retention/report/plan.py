@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from ..engine.cost import Cost
 from ..engine.preview import Preview, RulePreview
 from ..engine.saving import Saving
 from ..plan.model import Plan, RulePlan
@@ -55,6 +56,8 @@ def _rule_lines(rule: RulePlan, count: RulePreview, statements: bool) -> Iterato
         yield f"  advice      {_advice(rule, count.saving)}"
     yield f"  mode        {'range' if rule.chunk is None else f'chunk, {number(rule.chunk)} rows a delete'}"
     yield f"  page        {_page(rule)}"
+    if count.cost is not None:
+        yield f"  cost        {_cost(count, count.cost)}"
     for look_up in count.lookups:
         size = number(look_up.rows) if look_up.whole else f"more than {number(look_up.rows)}"
         yield f"  look-up     {look_up.table} is read whole, once a statement: {size} rows"
@@ -76,6 +79,11 @@ def _rows(count: RulePreview) -> str:
     at_least = "" if count.whole else "at least "
     scope = f"of {number(count.seen)}" if count.whole else f"in the first {number(count.seen)} looked at"
     return f"{at_least}{number(count.expired)} to delete {scope}"
+
+
+def _cost(count: RulePreview, cost: Cost) -> str:
+    about = "about" if count.whole else "more than"
+    return f"{about} {counted(cost.read, 'row')} read and {number(cost.written)} written"
 
 
 def _page(rule: RulePlan) -> str:
@@ -148,6 +156,8 @@ def _rule_data(rule: RulePlan, count: RulePreview) -> dict[str, Any]:
         "to_delete": count.expired,
         "scanned": count.seen,
         "whole": count.whole,
+        "rows_read": None if count.cost is None else count.cost.read,
+        "rows_written": None if count.cost is None else count.cost.written,
         "kept": count.kept,
         "malformed_tenants": list(count.malformed),
         "raised_tenants": list(count.raised),

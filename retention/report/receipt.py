@@ -97,12 +97,14 @@ def receipt_table(receipt: Receipt, verb: str = "deleted") -> Table:
 
     shown = Table(title=f"{receipt.outcome} · now {receipt.now}", title_justify="left", pad_edge=False)
     shown.add_column("rule")
-    for heading in (verb, "scanned", "pages", "also changed"):
+    metered = any(rule.rows_read is not None for rule in receipt.rules)
+    for heading in (verb, "scanned", "pages", "also changed", *(("read", "written") if metered else ())):
         shown.add_column(heading, justify="right")
     shown.add_column("kept")
     shown.add_column("state")
     for rule in receipt.rules:
         state = "error" if rule.error else "finished" if rule.finished else "more"
-        numbers = (rule.deleted, rule.scanned, rule.pages, rule.beyond)
+        numbers = [rule.deleted, rule.scanned, rule.pages, rule.beyond]
+        numbers += [rule.rows_read or 0, rule.rows_written or 0] if metered else []
         shown.add_row(rule.rule, *(number(n) for n in numbers), listed(kept(rule)), state)
     return shown

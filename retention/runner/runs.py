@@ -186,6 +186,9 @@ class Session:
                     statements=budget.statements, sent=sent, compile_further=compile_further,
                 )  # fmt: skip
                 plan = yield from conduct(engine, host.capabilities, budget, clock, self.observers)
+                if budget.read >= budget.rows_read:
+                    words = f"a limit of {limits.rows_read:,} rows read is too small: planning read {budget.read:,}; allow more than that."
+                    raise Refused(words, "policy")
             if lease is not None:
                 yield from conduct(_take(lease), host.capabilities, budget, clock, self.observers)
             counted.planning = budget.used

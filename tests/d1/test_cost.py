@@ -7,11 +7,14 @@ from typing import Any
 import pytest
 
 import retention
+from retention.cli.plan import made_plan
+from retention.policy.load import from_dict
+from retention.report.plan import plan_data, plan_text
 
 from .fixtures import Database
 
-NOW_S = 1_788_962_400
-OLD = NOW_S - 100 * 86_400
+NOW = "2026-09-09T14:00:00Z"
+OLD = 1_788_962_400 - 100 * 86_400
 ROWS = 6_000
 PAGE = 500
 
@@ -55,10 +58,69 @@ def filled(d1: Database, table: str, age: str, kind: str, rows: int = ROWS) -> d
 def test_a_row_is_read_twice(d1: Database, table: str, age: str, kind: str) -> None:
     policy = filled(d1, table, age, kind)
     with d1.host() as host:
-        receipt = retention.run(host, policy, now=NOW_S * 1000, limits={"deadline": "10m"})
+        receipt = retention.run(host, policy, now=NOW, limits={"deadline": "10m"})
     rule = receipt.rules[0]
     assert receipt.outcome == "done", receipt
     assert rule.scanned == ROWS
     assert d1.rows("SELECT count(*) FROM t WHERE kind = 'go'") == [(0,)]
     assert rule.rows_read is not None
     assert rule.rows_read <= BOUND * rule.scanned + PAGE
+
+
+CHILDREN = {
+    "none": (),
+    "a key that no row uses": ("CREATE TABLE c (ref INTEGER REFERENCES t (id))", "CREATE INDEX c_ref ON c (ref)"),
+    "two go with each": (
+        "CREATE TABLE c (ref INTEGER REFERENCES t (id) ON DELETE CASCADE)", "CREATE INDEX c_ref ON c (ref)",
+        "INSERT INTO c SELECT id FROM t UNION ALL SELECT id FROM t",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["all", "some"])
+@pytest.mark.parametrize(
+    ("table", "mode", "children"),
+    [(table, mode, "none") for table in ("rowid", "index of the age", "primary key of two") for mode in ("range", "chunk")]
+    + [("rowid", "range", children) for children in CHILDREN if children != "none"],
+)
+def test_plan_says_what_the_run_then_uses(d1: Database, table: str, mode: str, children: str, kind: str) -> None:
+    policy = filled(d1, table, "all different", kind, rows=2_000)
+    policy["rules"][0]["mode"] = mode
+    if CHILDREN[children]:
+        d1.setup(*CHILDREN[children])
+    with d1.host() as host:
+        made, counted = made_plan(host, from_dict(policy), NOW)
+        shown = plan_data(made, counted, None)["rules"][0]
+        used = retention.run(host, policy, now=NOW, limits={"deadline": "10m"}).rules[0]
+    assert used.rows_read == pytest.approx(shown["rows_read"], rel=0.1)
+    assert used.rows_written == shown["rows_written"]
+    assert f"rows read and {shown['rows_written']:,} written" in plan_text(made, counted, None)
+
+
+@pytest.mark.parametrize("limits", [{"rows_read": 3_000}, {"rows_read": 4_100}, {"rows_written": 1}, {"rows_written": 700}])
+def test_a_limit_on_rows_is_passed_by_one_page_at_most(d1: Database, limits: dict[str, int]) -> None:
+    policy, store = filled(d1, "rowid", "all different", "all", rows=3_000), retention.MemoryStore()
+    for _ in range(20):
+        d1.reset()
+        with d1.host() as host:
+            receipt = retention.run(host, policy, store=store, now=NOW, limits=limits | {"deadline": "10m"})
+        metas = [meta for request in d1.log() for meta in request["metas"]]
+        for name, limit in limits.items():
+            # A page's boundary, its delete, and the next page's boundary, which travels with it.
+            assert sum(meta[name] for meta in metas) <= limit + 3 * PAGE + 10
+        assert receipt.deleted > 0
+        if receipt.outcome == "done":
+            break
+        assert (receipt.outcome, receipt.why) == ("more", *limits)
+    assert d1.rows("SELECT count(*) FROM t") == [(0,)]
+
+
+def test_a_limit_that_planning_uses_up_is_refused(d1: Database) -> None:
+    """Else no run would ever come to a page, and each would say that the next goes on."""
+    policy = filled(d1, "rowid", "all different", "all", rows=1_500)
+    with d1.host() as host:
+        receipt = retention.run(host, policy, now=NOW, limits={"rows_read": 1_000})
+        assert (receipt.outcome, receipt.why) == ("refused", "policy")
+        smallest = int(receipt.warnings[0].split("planning read ")[1].split(";")[0].replace(",", ""))
+        assert retention.run(host, policy, now=NOW, limits={"rows_read": smallest}).outcome == "refused"
+        assert retention.run(host, policy, now=NOW, limits={"rows_read": smallest + 1}).deleted > 0
