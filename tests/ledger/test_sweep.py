@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
 
 import retention
 from retention.engine.receipt import Receipt, SweepReceipt
+from retention.ledger.listing import list_after
 from retention.policy.load import parse
 from retention.policy.models import Policy
-from retention.policy.sweep_models import Timeout
-from tests.ledger.databases import NOW, Database
+from retention.policy.sweep_models import Rollup, Timeout
+from tests.ledger.databases import JOBS, NOW, Database
 from tests.ledger.ledgers import DAY, MINUTE, POLICY, text
 
 QUEUED, STALLED = "The run waited too long to be started.", "The run stopped making progress."
@@ -157,6 +159,50 @@ def test_12_to_15_a_slot_that_was_given_out_again_is_skipped_the_others_end(jobs
     slot(jobs, "fresh", "pending")
     assert counts(sweep(jobs, NOW, skip=["redispatched"])) == (2, 0, 1)
     assert [row(jobs, s)[0] for s in ("vanished", "redispatched", "fresh")] == ["failed", "running", "pending"]
+    assert cells(jobs, "vanished") == [("failed", "stalled_no_heartbeat", STALLED)]
+    assert [cells(jobs, s)[0][0] for s in ("redispatched", "fresh")] == ["pending", "pending"]
+
+
+def test_20_the_zone_of_the_machine_does_not_matter(jobs: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In Shanghai the application once read a time of the database as local: everything was 8 h older than it is."""
+    monkeypatch.setenv("TZ", "Asia/Shanghai")
+    time.tzset()
+    try:
+        slot(jobs, "young", created_at=text(NOW - 29 * MINUTE))
+        slot(jobs, "old", created_at=text(NOW - 31 * MINUTE))
+        assert counts(sweep(jobs, NOW)) == (1, 1, 0)
+        assert row(jobs, "old")[:3] == ("failed", QUEUED, text(NOW))
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+
+def test_21_and_22_a_lease_is_live_until_its_time(jobs: Database) -> None:
+    for id, lease in (("live", NOW + 3 * MINUTE), ("dead", NOW - 10 * MINUTE)):
+        slot(jobs, id, "running", lease_owner="w", lease_until=lease, heartbeat_at=NOW - 60 * MINUTE)
+    assert counts(sweep(jobs, NOW)) == (1, 0, 1)
+    assert (row(jobs, "live")[0], row(jobs, "live")[3:]) == ("running", ("w", NOW + 3 * MINUTE))
+    assert row(jobs, "dead")[0] == "failed"
+
+
+@pytest.mark.parametrize(
+    ("done", "status"),
+    [
+        (["submitted"] * 4, "success"),
+        (["submitted"] * 3 + ["no_candidate"], "partial"),
+        (["duplicate", "failed"], "failed"),
+        ([], "pending"),
+    ],
+)
+def test_30_and_34_a_status_derived_from_finished_cells(jobs: Database, done: list[str], status: str) -> None:
+    """The application's own derivation, which a policy can say; the preset's differs, because what a sweep ends was never healthy."""
+    rules = [{"none": True, "to": "pending"}, {"all": ["submitted"], "to": "success"}, {"any": ["submitted"], "to": "partial"}]
+    chosen = parse(POLICY)
+    rollup = Rollup(status="status", rules=[*rules, {"to": "failed"}])  # type: ignore[list-item]
+    sweeps = (chosen.sweeps[0].model_copy(update={"rollup": rollup, "where": "status = 'pending' AND last_error IS NULL"}),)
+    slot(jobs, cells=dict(zip("abcd", done, strict=False)))
+    assert sweep(jobs, NOW + 31 * MINUTE, chosen.model_copy(update={"sweeps": sweeps})).sweeps[0].ended == 1
+    assert (row(jobs)[0], [cell[0] for cell in cells(jobs)]) == (status, done)
 
 
 # --- what was not tested there
@@ -215,7 +261,7 @@ def test_what_is_no_time_keeps_its_row_and_is_counted(jobs: Database, columns: d
         ({"a": "odd", "b": "submitted"}, ["odd", "submitted"], "partial"),
     ],
 )
-def test_17_the_status_follows_from_the_cells_and_is_never_healthy(
+def test_the_status_follows_from_the_cells_and_is_never_healthy(
     jobs: Database, before: dict[str, str], after: list[str], status: str
 ) -> None:
     slot(jobs, cells=before)
@@ -224,7 +270,7 @@ def test_17_the_status_follows_from_the_cells_and_is_never_healthy(
     assert row(jobs)[0] == status
 
 
-def test_30_and_32_only_open_cells_get_a_reason(jobs: Database) -> None:
+def test_32_only_open_cells_get_a_reason(jobs: Database) -> None:
     slot(jobs, cells={"a": "submitted", "b": "no_candidate", "c": "pending", "d": "duplicate", "e": "failed"})
     sweep(jobs, NOW + 31 * MINUTE)
     assert [cell[1] for cell in cells(jobs)] == [None, None, "queued_too_long", None, None]
@@ -249,6 +295,9 @@ def test_75_an_expired_job_has_its_event_once_and_whoever_asked_is_told(jobs: Da
     ]
     assert counts(sweep(jobs, at + DAY)) == (0, 0, 0)
     assert jobs.value("SELECT count(*) FROM outbox") == 1
+    page = jobs.do(list_after(JOBS, "asked"))
+    assert [event.public for event in page.events] == ["job.accepted", "job.expired"]
+    assert jobs.value("SELECT started_at FROM schedule_slots WHERE id = 'asked'") is None
 
 
 def test_a_second_sweep_changes_nothing(jobs: Database) -> None:

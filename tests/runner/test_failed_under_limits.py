@@ -22,7 +22,9 @@ def database() -> apsw.Connection:
         "CREATE TABLE plenty (id INTEGER PRIMARY KEY, at INTEGER); CREATE TABLE kept (id INTEGER PRIMARY KEY, at INTEGER, note TEXT)"
     )
     con.execute("CREATE TRIGGER veto BEFORE DELETE ON kept WHEN old.id = 7 BEGIN SELECT RAISE(ABORT, 'stays'); END")
-    con.execute("WITH RECURSIVE n(v) AS (SELECT 1 UNION ALL SELECT v + 1 FROM n WHERE v < 400) INSERT INTO plenty SELECT v, 1700000000 FROM n")
+    con.execute(
+        "WITH RECURSIVE n(v) AS (SELECT 1 UNION ALL SELECT v + 1 FROM n WHERE v < 400) INSERT INTO plenty SELECT v, 1700000000 FROM n"
+    )
     con.execute("INSERT INTO kept (id, at) SELECT id, at FROM plenty")
     return con
 
