@@ -18,7 +18,8 @@ from ..statements.pages import Boundary, Key, Range, Row
 from ..steps import Batch, Result, Statement, Step, Value
 from .budget import Budget
 from .checkpoint import Entry
-from .traversal import BLOCKED_ROWS, Pages, Traversal, advance, ask, begin, count
+from .deletes import BLOCKED_ROWS
+from .traversal import Pages, Traversal, advance, ask, begin, count
 
 __all__ = ["Drain"]
 

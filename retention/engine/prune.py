@@ -17,7 +17,9 @@ from ..statements.ages import utc
 from ..steps import Result, Save, Step
 from .budget import Budget, Why
 from .checkpoint import Checkpoint, Entry, Identities
+from .chunk_pages import ChunkTraversal
 from .drain import Drain
+from .range_pages import RangeTraversal
 from .receipt import Outcome, RuleReceipt
 from .traversal import Traversal
 
@@ -51,6 +53,12 @@ class Pass:
     deleted: int = 0
     message: str | None = None
     limit: Why | None = None
+
+
+def _kind(rule: RulePlan) -> type[Traversal]:
+    if rule.drain is not None:
+        return Drain
+    return RangeTraversal if rule.chunk is None else ChunkTraversal
 
 
 def _named(error: HostError, state: Traversal) -> str:
@@ -106,8 +114,7 @@ class Pruner:
                 mode="range" if rule.chunk is None else "chunk",
             )
             self.receipts.append(receipt)
-            kind = Traversal if rule.drain is None else Drain
-            state = kind.start(rule, entries.get(rule.section, {}).get(rule.name), receipt, self.now_ms)
+            state = _kind(rule).start(rule, entries.get(rule.section, {}).get(rule.name), receipt, self.now_ms)
             if rule.never:
                 state.done = receipt.finished = True
             self._rules.append(state)

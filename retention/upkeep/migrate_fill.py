@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 from ..capabilities import Capabilities
 from ..engine.checkpoint import Checkpoint, Entry
 from ..engine.prune import Further
+from ..engine.range_pages import RangeTraversal
 from ..engine.receipt import RuleReceipt
 from ..engine.traversal import Traversal
 from ..errors import PolicyError
@@ -52,11 +53,11 @@ class FillPlan(RulePlan):
 
 
 @dataclass(slots=True)
-class _Filling(Traversal):
+class _Filling(RangeTraversal):
     """A back-fill's state: when its one traversal has ended, the checkpoint keeps that."""
 
     def finish(self) -> None:
-        Traversal.finish(self)
+        RangeTraversal.finish(self)
         self.whole = self.now_s
 
 

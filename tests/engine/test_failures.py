@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from retention.engine.traversal import BLOCKED_ROWS
+from retention.engine.deletes import BLOCKED_ROWS
 from retention.errors import HostError
 from retention.hosts.sqlite import SQLite
 from retention.steps import Batch, Step

@@ -1,0 +1,108 @@
+"""Chunk mode: the rows of a page are seen first, then deleted by guarded lists."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass, replace
+
+from ..errors import HostError
+from ..statements.pages import Boundary, Key, Range, Row
+from ..steps import Archive, Batch, Result, Step
+from .budget import Budget
+from .deletes import CHANGES, deleted, learn, write
+from .traversal import Pages, Traversal, advance, ask, count, found_again
+
+__all__ = ["ChunkTraversal"]
+
+
+@dataclass(slots=True)
+class ChunkTraversal(Traversal):
+    """A rule in chunk mode."""
+
+    def visit(self, budget: Budget) -> Pages:
+        """See `Traversal.visit`."""
+        assert self.rule.chunk is not None
+        return _page(self, budget, self.rule.chunk)
+
+
+def _page(state: Traversal, budget: Budget, chunk: int) -> Pages:
+    pages, keys = state.rule.pages, state.trouble[0] if state.trouble else state.sizes.keys
+    page = state.next_range()
+    rows, tenants = yield from _rows(state, page, keys)
+    filled = len(rows) >= keys
+    if pages.walk.ties and not page.within and filled:
+        ages = [r.key[:1] for r in rows]
+        if ages[0] == ages[-1]:
+            page = Range(within=ages[0])
+        else:
+            rows = [r for r in rows if r.key[:1] != ages[-1]]
+    gone = [i for i, r in enumerate(rows) if r.verdict == 1]
+    if state.lost is not None:
+        found_again(state, page, replace(_summary(page, state, rows, ()), filled=filled))
+    for start in range(0, len(gone), chunk):
+        part = gone[start : start + chunk]
+        if start and budget.now >= budget.deadline:
+            return
+        chosen = [rows[i] for i in part]
+        if state.rule.archive is not None:
+            yield Archive(state.rule.name, state.rule.table, pages.archived, tuple(r.values for r in chosen))
+        try:
+            yield from _delete_rows(state, chosen)
+        except HostError as error:
+            if error.applied is None:
+                whole = replace(_summary(page, state, rows, tenants), expired=len(gone) - start)
+                learn(state, error, page, whole, whole.last)
+                return
+            if part[0]:
+                before = _summary(page, state, rows[: part[0]], ())
+                count(state.receipt, before.seen, before.kept, ())
+                # The row and not its age, of which the failed chunk may hold more rows.
+                state.cursor = rows[part[0] - 1].key
+            failed = _summary(page, state, rows[part[0] : part[-1] + 1], tenants)
+            learn(state, error, page, failed, rows[part[-1]].key[len(page.within) :])
+            return
+    found = replace(_summary(page, state, rows, tenants), filled=filled)
+    count(state.receipt, found.seen, found.kept, found.tenants)
+    advance(state, page, found, found.last if filled else ())
+
+
+def _rows(state: Traversal, page: Range, keys: int) -> Generator[Step, list[Result] | None, tuple[list[Row], tuple[str, ...]]]:
+    try:
+        (result,) = yield from ask(state, Batch((state.rule.pages.rows(page, keys, state.cutoffs),)))
+    except HostError as error:
+        if error.kind in ("interrupted", "limit", "overloaded"):
+            state.sizes.failed(keys)
+        raise
+    rows, tenants = state.rule.pages.read_rows(result.rows)
+    state.sizes.read(len(rows), sum(r.verdict == 1 for r in rows), result.seconds, filled=len(rows) >= keys)
+    return rows, tenants
+
+
+def _delete_rows(state: Traversal, chosen: list[Row]) -> Pages:
+    rule = state.rule
+    statements = [rule.pages.delete_rows(chosen, state.cutoffs)]
+    if rule.asks_changes:
+        statements.append(CHANGES)
+    results = yield from write(state, statements)
+    state.receipt.changed += max(0, len(chosen) - deleted(state, results))
+    state.sizes.wrote(len(chosen), results[0].seconds, limited=True)
+
+
+def _cursor(state: Traversal, page: Range, key: Key) -> Key:
+    """A row's key as a cursor: between ages only the age counts."""
+    return key[:1] if state.rule.pages.walk.ties and not page.within else key
+
+
+def _summary(page: Range, state: Traversal, rows: list[Row], tenants: tuple[str, ...]) -> Boundary:
+    """The page's rows as a boundary would have counted them."""
+    verdicts = [r.verdict for r in rows]
+    last = _cursor(state, page, rows[-1].key) if rows else ()
+    return Boundary(
+        seen=len(rows),
+        expired=verdicts.count(1),
+        last=last[len(page.within) :],
+        young=verdicts.count(None),
+        kept={r: verdicts.count(r) for r in state.rule.pages.condition.reasons},
+        tenants=tenants,
+        filled=True,
+    )
