@@ -11,6 +11,7 @@ from ..hosts.base import Host
 from ..plan.model import Plan
 from ..policy.models import Policy
 from ..report.plan import plan_data, plan_text
+from ..runner.lease import Lease
 from ..runner.runs import milliseconds
 from ..runner.runs import plan as compile_plan
 from .output import write, write_json
@@ -27,11 +28,12 @@ def plan(db: str, policy: Policy, now: str | None, as_json: bool) -> None:
     """
     with closing(open_host(db, readonly=True, foreign_keys=policy.foreign_keys)) as host:
         made, counted = made_plan(host, policy, now)
-    limit = policy.limits.statements
+    limit, lease = policy.limits.statements, Lease.of(policy.lease)
+    create = None if lease is None else lease.create
     if as_json:
-        write_json({"database": db} | plan_data(made, counted, limit))
+        write_json({"database": db} | plan_data(made, counted, limit, lease=create))
     else:
-        write(plan_text(made, counted, limit))
+        write(plan_text(made, counted, limit, lease=create))
 
 
 def made_plan(host: Host, policy: Policy, now: str | None) -> tuple[Plan, Preview]:

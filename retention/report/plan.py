@@ -15,24 +15,27 @@ from .words import counted, listed, number
 __all__ = ["plan_data", "plan_text"]
 
 
-def plan_text(plan: Plan, preview: Preview, limit: int | None, *, statements: bool = True) -> str:
+def plan_text(plan: Plan, preview: Preview, limit: int | None, *, lease: str | None = None, statements: bool = True) -> str:
     """The plan as text.
 
     Args:
         plan, preview: of one database and clock.
         limit: statements of one run, or None.
+        lease: the statement that makes the policy's lease, or None.
         statements: whether to write the SQL and its query plans too.
     """
-    return "\n".join(_lines(plan, preview, limit, statements))
+    return "\n".join(_lines(plan, preview, limit, lease, statements))
 
 
-def _lines(plan: Plan, preview: Preview, limit: int | None, statements: bool) -> Iterator[str]:
+def _lines(plan: Plan, preview: Preview, limit: int | None, lease: str | None, statements: bool) -> Iterator[str]:
     for rule, count in zip(plan.rules, preview.rules, strict=True):
         yield from _rule_lines(rule, count, statements)
         yield ""
     for one, count in zip(plan.further, preview.further, strict=True):
         yield from further_lines(one, count, statements)
         yield ""
+    if lease is not None:
+        yield f"lease: one caller at a time; its table is made by you, once: {lease};"
     yield _total(plan, preview, limit)
     for warning in plan.warnings:
         yield f"warning: {warning}"
@@ -114,7 +117,7 @@ def _ceiling(plan: Plan, limit: int | None) -> int | None:
     return min((n for n in (worst, limit) if n is not None), default=None)
 
 
-def plan_data(plan: Plan, preview: Preview, limit: int | None) -> dict[str, Any]:
+def plan_data(plan: Plan, preview: Preview, limit: int | None, *, lease: str | None = None) -> dict[str, Any]:
     """The plan as JSON-ready data."""
     return {
         "version": 1,
@@ -129,6 +132,7 @@ def plan_data(plan: Plan, preview: Preview, limit: int | None) -> dict[str, Any]
         "whole": preview.whole,
         "rules": [_rule_data(rule, count) for rule, count in zip(plan.rules, preview.rules, strict=True)],
         **{section: _further(plan, preview, section) for section in ("sweeps", "closures", "events")},
+        "lease": lease,
         "warnings": list(plan.warnings),
     }
 

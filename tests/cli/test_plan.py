@@ -261,3 +261,14 @@ def test_a_limit_too_small_is_said_with_the_one_that_works(tmp_path: Path) -> No
     assert f"a limit of 3 statements is too small for any page; allow {smallest}" in shown
     assert call("run", db, "-p", file, "--now", NOW, "--statements", smallest - 1).exit_code == 4
     assert call("run", db, "-p", file, "--now", NOW, "--statements", smallest).exit_code in (0, 3)
+
+
+def test_the_statement_that_makes_the_lease_is_printed_and_makes_it(tmp_path: Path) -> None:
+    db = create(tmp_path / "app.db", TABLE)
+    file = policy(tmp_path / "leased.toml", f'[lease]\ntable = "the lease"\nttl = "2m"\n{RULE}')
+    assert call("run", db, "-p", file, "--now", NOW).exit_code == 4
+    statement = planned(db, file)["lease"]
+    assert f"once: {statement};" in call("plan", db, "-p", file, "--now", NOW).stdout
+    apsw.Connection(str(db)).execute(statement)
+    assert call("run", db, "-p", file, "--now", NOW).exit_code == 0
+    assert planned(db, policy(tmp_path / "plain.toml", RULE))["lease"] is None
