@@ -1,6 +1,6 @@
 """A rollback-journal file beside someone who reads for seconds: our run waits without keeping others out, and goes on.
 
-Time is a clock that only sleeping moves, so every wait is known to the millisecond; files, connections and locks are real.
+But for the last test time is a clock that only sleeping moves, so every wait is known to the millisecond; files and locks are real.
 """
 
 from __future__ import annotations
@@ -14,6 +14,10 @@ import apsw
 import pytest
 
 import retention
+from bench import ours
+from bench.data import NOW as BENCH_NOW
+from bench.data import Job, build, copy, eligible
+from bench.steady import Beside, neighbour
 from retention.hosts.sqlite_locks import HELD_SECONDS
 from retention.runner.conduct import BUSY_S, LONGEST_BUSY_PAUSE_S
 
@@ -33,7 +37,7 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "x.db"
 
 
-class Beside:
+class Watched:
     """A reader that stays until `leaves` (s), and a look, each time that we sleep, whether a new reader is let in.
 
     Attributes:
@@ -73,27 +77,27 @@ def run(path: Path, rule: dict[str, Any], deadline: str | None = None, stop: Cal
     return retention.run(path, {"version": 1, "rules": [rule]}, now=NOW, limits=limits, stop=stop)
 
 
-def left(path: Path) -> int:
+def rows(path: Path, table: str = "deliveries") -> int:
     con = apsw.Connection(str(path))
     try:
-        return con.execute("SELECT count(*) FROM t").get
+        return con.execute(f"SELECT count(*) FROM {table}").get
     finally:
         con.close()
 
 
 @WRITES
 def test_a_run_goes_on_when_the_reader_has_left(path: Path, rule: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    beside = Beside(path, monkeypatch, leaves=8.0)
+    beside = Watched(path, monkeypatch, leaves=8.0)
     receipt = run(path, rule, "10s")
     beside.close()
-    assert (receipt.outcome, receipt.rules[0].deleted, left(path)) == ("done", 50, 0)
+    assert (receipt.outcome, receipt.rules[0].deleted, rows(path, "t")) == ("done", 50, 0)
     assert 8.0 <= beside.elapsed <= 8.0 + LONGEST_BUSY_PAUSE_S + 2 * HELD_SECONDS
 
 
 @WRITES
 def test_new_readers_are_let_in_nearly_always(path: Path, rule: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     """Beside a reader of 3 s: kept out for 25 ms at a time, then let in for longer and longer."""
-    beside = Beside(path, monkeypatch, leaves=3.0)
+    beside = Watched(path, monkeypatch, leaves=3.0)
     assert run(path, rule, "10s").outcome == "done"
     beside.close()
     assert len(beside.out) >= 10, "the test must have met the lock"
@@ -107,18 +111,32 @@ def test_new_readers_are_let_in_nearly_always(path: Path, rule: dict[str, Any], 
 def test_a_reader_that_stays_ends_the_run_busy(
     path: Path, rule: dict[str, Any], deadline: str | None, most: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    beside = Beside(path, monkeypatch, leaves=3600.0)
+    beside = Watched(path, monkeypatch, leaves=3600.0)
     receipt = run(path, rule, deadline)
     beside.close()
     assert (receipt.outcome, receipt.why, receipt.exit_status) == ("busy", "locked", 75)
     assert most - LONGEST_BUSY_PAUSE_S - HELD_SECONDS <= beside.elapsed <= most + HELD_SECONDS
     assert receipt.statements.used <= 20 + 8 * 3 * most, "each attempt counts, so there are few"
-    assert left(path) == 50
+    assert rows(path, "t") == 50
 
 
 def test_a_stop_ends_the_wait(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    beside = Beside(path, monkeypatch, leaves=3600.0)
+    beside = Watched(path, monkeypatch, leaves=3600.0)
     receipt = run(path, RULE, "1h", stop=lambda: beside.elapsed > 2.0)
     beside.close()
     assert (receipt.outcome, receipt.why) == ("busy", "locked")
     assert beside.elapsed <= 2.0 + LONGEST_BUSY_PAUSE_S + 2 * HELD_SECONDS
+
+
+def test_beside_real_processes_everyone_gets_on(tmp_path: Path) -> None:
+    """One reads for seconds at a time, one commits a row now and then, and we delete: all of them are served, nothing is lost."""
+    job = Job(3_000, journal="delete")
+    path = copy(build(job, tmp_path), tmp_path / "x.db")
+    due, before = eligible(job, path), rows(path)
+    long, small = Beside(), Beside()
+    with neighbour(path, "hold", long, whole=True), neighbour(path, "trickle", small, whole=True):
+        receipt = retention.run(path, ours.policy(job), now=ours.instant(BENCH_NOW), limits={"deadline": "60s"})
+    assert (receipt.outcome, receipt.rules[0].deleted) == ("done", due)
+    assert small.taken
+    assert rows(path) == before - due + len(small.taken)
+    assert apsw.Connection(str(path)).execute("PRAGMA integrity_check").get == "ok"
