@@ -18,7 +18,7 @@ from tests.ledger.databases import NOW
 
 HOUR, DAY = 3_600_000, 86_400_000
 ROLES = ("work", "child", "log", "box", "place")
-COLUMNS = ("status", "at", "parent", "stream", "kind", "ts", "body", "who", "position", "moved")
+COLUMNS = ("id", "number", "status", "at", "parent", "stream", "kind", "ts", "body", "who", "position", "moved")
 ODD = (
     *"nvabeckst",
     "true",
@@ -57,10 +57,11 @@ class World:
         con = apsw.Connection("")
         con.execute(
             self.quoted(f"""
-            CREATE TABLE {{work}} (id {self.key} PRIMARY KEY, {{status}} TEXT, {{at}} INTEGER);
+            CREATE TABLE {{work}} ({{id}} {self.key} PRIMARY KEY, {{status}} TEXT, {{at}} INTEGER);
             CREATE TABLE {{child}} (id INTEGER PRIMARY KEY, {{parent}} {self.link}, {{status}} TEXT);
             CREATE INDEX child_parent ON {{child}} ({{parent}});
-            CREATE TABLE {{log}} (id INTEGER PRIMARY KEY AUTOINCREMENT, {{stream}} TEXT, {{kind}} TEXT, {{ts}} INTEGER, {{body}} TEXT);
+            CREATE TABLE {{log}} (
+                {{number}} INTEGER PRIMARY KEY AUTOINCREMENT, {{stream}} TEXT, {{kind}} TEXT, {{ts}} INTEGER, {{body}} TEXT);
             CREATE INDEX log_time ON {{log}} ({{stream}}, {{ts}});
             CREATE INDEX log_kind ON {{log}} ({{stream}}, {{kind}});
             CREATE TABLE {{box}} (id TEXT PRIMARY KEY, {{stream}} TEXT, {{body}} TEXT);
@@ -80,11 +81,12 @@ class World:
     def policy(self) -> dict[str, Any]:
         t, c = self.tables, self.columns
         age = {"column": c["at"], "format": "unix_ms"}
-        stored = "CAST({work}.id AS TEXT)" if self.key != "TEXT" else "{work}.id"
-        link = stored if self.link == "TEXT" else "{work}.id"
+        stored = "CAST({work}.{id} AS TEXT)" if self.key != "TEXT" else "{work}.{id}"
+        link = stored if self.link == "TEXT" else "{work}.{id}"
         return {
             "events": {
                 "table": t["log"],
+                "id": c["number"],
                 "stream": c["stream"],
                 "kind": c["kind"],
                 "at": {"column": c["ts"], "format": "unix_ms"},
@@ -145,7 +147,7 @@ class World:
         con, policy = self.made(), self.policy()
         swept = retention.sweep(con, policy, now=NOW)
         assert [(s.due, s.ended, s.children, s.error) for s in swept.sweeps] == [(3, 3, 3, None)], swept.warnings
-        ended = [str(row[0]) for row in con.execute(self.quoted("SELECT {stream} FROM {log} WHERE {kind} = 'ended' ORDER BY id"))]
+        ended = [str(row[0]) for row in con.execute(self.quoted("SELECT {stream} FROM {log} WHERE {kind} = 'ended' ORDER BY {number}"))]
         told = sorted(str(row[0]) for row in con.execute(self.quoted("SELECT {stream} FROM {box}")))
         assert (ended, told) == (["0", "1", "2"], ["0", "1", "2"])
         with Log(con, from_dict(policy), clock=lambda: NOW - 20 * DAY) as log:
@@ -159,7 +161,7 @@ class World:
             log.append("noise", stream="4", at=NOW - 3 * HOUR)
         ran = retention.run(con, policy, now=NOW)
         assert [(c.due, c.closed, c.unread, c.error) for c in ran.closures] == [(2, 2, 1, None)], ran.warnings
-        assert sorted(str(row[0]) for row in con.execute(self.quoted("SELECT id FROM {work}"))) == ["2", "3", "4"]
+        assert sorted(str(row[0]) for row in con.execute(self.quoted("SELECT {id} FROM {work}"))) == ["2", "3", "4"]
         assert sorted(str(row[0]) for row in con.execute(self.quoted("SELECT DISTINCT {stream} FROM {log}"))) == ["2", "3", "4", "new"]
         assert con.execute(self.quoted("SELECT count(*) FROM {child}")).get == 3
 
@@ -224,8 +226,8 @@ def test_a_member_that_is_the_places_table_is_found_by_an_index_too() -> None:
     [
         ("AFTER INSERT ON log BEGIN INSERT INTO log (stream, kind, ts) VALUES (new.stream, 'seen', new.ts); END", True),
         ("AFTER INSERT ON log BEGIN INSERT OR IGNORE INTO \"LOG\" (stream, kind, ts) VALUES (new.stream, 'seen', new.ts); END", True),
-        ("AFTER INSERT ON log BEGIN UPDATE log SET body = '{}' WHERE id = new.id AND body IS NULL; END", False),
-        ("AFTER INSERT ON log WHEN new.kind = 'ended' BEGIN INSERT INTO audit VALUES (new.id); END", False),
+        ("AFTER INSERT ON log BEGIN UPDATE log SET body = '{}' WHERE number = new.number AND body IS NULL; END", False),
+        ("AFTER INSERT ON log WHEN new.kind = 'ended' BEGIN INSERT INTO audit VALUES (new.number); END", False),
         ("AFTER DELETE ON log BEGIN INSERT INTO log (stream, kind, ts) VALUES ('gone', 'seen', 1); END", False),
     ],
 )
@@ -247,7 +249,7 @@ def test_who_asked_is_told_beside_triggers_of_the_log_or_the_sweep_is_refused(tr
 
 
 @pytest.mark.parametrize(
-    "pair", [("kind", "id"), ("kind", "stream"), ("body", "KIND"), ("ts", "stream"), ("who", "stream"), ("moved", "position")]
+    "pair", [("kind", "number"), ("kind", "stream"), ("body", "KIND"), ("ts", "stream"), ("who", "stream"), ("moved", "position")]
 )
 def test_one_column_is_not_two_things(pair: tuple[str, str]) -> None:
     world = World()

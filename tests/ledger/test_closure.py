@@ -86,6 +86,15 @@ def test_a_unit_goes_whole_and_what_refuses_a_repeat_stays(jobs: Database) -> No
     assert members(jobs, "s10") == [2, 1, 0, 0, 1]
 
 
+def test_a_unit_takes_nothing_of_one_whose_id_begins_with_its_own(jobs: Database) -> None:
+    """Request ids are the clients': `a` and `a:1` may both be there, and a range up to the next character took the other's callbacks."""
+    for id in ("a:1", "a:evt", "a-1", "a;", "a"):
+        unit(jobs, id, "success", OLD if id == "a" else text(NOW), ASKED, ENDED, READ, CALLED % ("done" if id == "a" else "pending"))
+    receipt = run(jobs)
+    assert (receipt.closed, receipt.open, receipt.members["outbox"]) == (1, 0, 1)
+    assert jobs.value("SELECT count(*) FROM outbox") == 4
+
+
 @pytest.mark.parametrize(
     ("why", "status", "ended", "more", "columns"),
     [

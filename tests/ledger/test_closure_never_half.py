@@ -26,7 +26,7 @@ REVIVE = [
     "SELECT id, 'n' || random(), 'pending' FROM schedule_slots WHERE id = '{id}'",
     "UPDATE schedule_slot_items SET status = 'delivery_pending' WHERE slot_id = '{id}'",
     "INSERT INTO delivery_events (ts, slot_id, event) SELECT 1, id, 'job.progressed' FROM schedule_slots WHERE id = '{id}'",
-    "UPDATE outbox SET status = 'pending' WHERE idempotency_key = 'job-event:{id}:e'",
+    "UPDATE outbox SET status = 'pending' WHERE idempotency_key = 'job-event:{id}:evt-1-1'",
     "UPDATE schedule_slots SET status = 'success', completed_at = '{old}', lease_until = NULL WHERE id = '{id}'",
     "UPDATE schedule_slot_items SET status = 'submitted' WHERE slot_id = '{id}'",
     "INSERT OR REPLACE INTO job_event_cursors SELECT '{id}', 1, coalesce(max(id), 0), {now} - 1728000000 FROM delivery_events "
@@ -49,7 +49,7 @@ def database() -> apsw.Connection:
         con.execute(
             "INSERT INTO outbox "
             "(id, kind, idempotency_key, delivery_target, payload_json, status, next_attempt_at, created_at, updated_at) "
-            "VALUES (?1, 'event_callback', 'job-event:' || ?1 || ':e', 'u', '{}', 'done', 0, 0, 0)",
+            "VALUES (?1, 'event_callback', 'job-event:' || ?1 || ':evt-1-1', 'u', '{}', 'done', 0, 0, 0)",
             (f"u{n}",),
         )
     return con
