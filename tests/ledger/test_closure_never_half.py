@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import apsw
@@ -9,7 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import retention
+from retention.plan.model import Plan
 from retention.policy.load import parse
+from retention.policy.models import Policy
 from retention.steps import Batch, Step
 from retention.testing import Crashed
 from tests.ledger.databases import NOW
@@ -90,6 +93,16 @@ def slots(con: apsw.Connection) -> set[str]:
     return {id for (id,) in con.execute("SELECT id FROM schedule_slots")}
 
 
+@cache
+def planned(batch: int, rows_changed: int) -> tuple[Policy, Plan]:
+    """The preset's closure in small batches; planned once, because each example has the same schema."""
+    chosen = parse(POLICY)
+    closures = tuple(c.model_copy(update={"batch": batch}) for c in chosen.closures)
+    limits = chosen.limits.model_copy(update={"rows_changed": rows_changed})
+    chosen = chosen.model_copy(update={"closures": closures, "sweeps": (), "limits": limits})
+    return chosen, retention.plan(database(), chosen, now=NOW)
+
+
 writes = st.tuples(st.sampled_from(REVIVE), st.integers(0, UNITS - 1))
 
 
@@ -99,9 +112,7 @@ def test_never_half_a_unit_beside_a_writer_that_revives_parts(
     between: list[list[tuple[str, int]]], batch: int, rows_changed: int, crash: int
 ) -> None:
     con = database()
-    chosen = parse(POLICY)
-    closures = tuple(c.model_copy(update={"batch": batch}) for c in chosen.closures)
-    chosen = chosen.model_copy(update={"closures": closures, "sweeps": ()})
+    chosen, plan = planned(batch, rows_changed)
     script, steps, store = iter(between), 0, retention.MemoryStore()
 
     here, eligible = slots(con), may_go(con)
@@ -119,7 +130,7 @@ def test_never_half_a_unit_beside_a_writer_that_revives_parts(
             raise Crashed
 
     try:
-        receipt = retention.run(con, chosen, now=NOW, store=store, limits={"rows_changed": rows_changed}, on_step=other_writer)
+        receipt = retention.run(con, chosen, now=NOW, store=store, plan=plan, on_step=other_writer)
         closure = receipt.closures[0]
         assert closure.due == closure.closed + closure.raced + len(closure.blocked) + len(closure.too_large) + closure.unconfirmed
         assert closure.blocked == []
@@ -128,8 +139,9 @@ def test_never_half_a_unit_beside_a_writer_that_revives_parts(
     assert orphans(con) == []
     # At rest, what may go goes: all of it, and nothing else.
     expected = slots(con) - may_go(con)
-    retention.run(con, chosen, now=NOW, store=store, until_done=True)
-    retention.run(con, chosen, now=NOW, until_done=True)
+    ample, plan = planned(batch, 10_000)
+    for at in (store, None):
+        retention.run(con, ample, now=NOW, store=at, plan=plan, until_done=True)
     assert slots(con) == expected
     assert orphans(con) == []
 
