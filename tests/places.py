@@ -76,16 +76,19 @@ class Place:
     log: Callable[[], list[str]] | None = None
     empty_log: Callable[[], object] = lambda: None
 
-    def load(self, source: apsw.Connection) -> None:
-        """Make the database equal to `source`."""
-        # Children first, which were made after their parents: dropping a table deletes its rows.
+    def empty(self) -> None:
+        """Drop everything. Children first, which were made after their parents: dropping a table deletes its rows."""
         tables = (
             "SELECT s.name FROM sqlite_schema AS s JOIN pragma_table_list AS t ON t.schema = 'main' AND t.name = s.name "
             "WHERE s.type = 'table' AND t.type IN ('table', 'virtual') AND s.name NOT LIKE 'sqlite_%' AND s.name NOT LIKE '_cf_%' "
             "ORDER BY s.rowid DESC"
         )
-        drops = [f'DROP TABLE "{table}"' for (table,) in self.beside.execute(tables).fetchall()]
-        self.setup(("PRAGMA defer_foreign_keys = on", *drops, *script(source)))
+        self.setup(("PRAGMA defer_foreign_keys = on", *(f'DROP TABLE "{t}"' for (t,) in self.beside.execute(tables).fetchall())))
+
+    def load(self, source: apsw.Connection) -> None:
+        """Make the database equal to `source`."""
+        self.empty()
+        self.setup(script(source))
 
 
 @contextmanager
