@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import ClassVar
@@ -16,13 +16,14 @@ from ..plan.rules import compile_rule
 from ..policy.closure_models import Closure, Member, tied
 from ..policy.conditions import check_names, parse_condition
 from ..policy.models import Policy, Rule
+from ..policy.names import Names
 from ..schema.model import Schema, Table, fold
 from ..statements.condition import Condition, Shape
 from ..statements.pages import PageSQL
-from ..statements.quoting import whether
+from ..statements.quoting import name, whether
 from .closure_sql import ALIASES, REASONS, ClosureSQL, Held
 from .listed_plan import ListedPlan, aim, digest_of, found_key, whole_walk, write_cost
-from .log_schema import advise, check, key_as_stream, require_consumers
+from .log_schema import advise, check, index_leaders, key_as_stream, require_consumers
 from .sql import Params
 
 __all__ = ["ClosurePlan", "compile_closure", "memory_rules"]
@@ -53,6 +54,9 @@ def compile_closure(closure: Closure, policy: Policy, schema: Schema, host: Capa
     table = found_table(schema, closure.table, where)
     prunable(table, where)
     members = tuple(_members(closure, schema, table, where))
+    for place, member in enumerate(members):
+        here, found = f"{where}: members[{place}]", found_table(schema, member.table, where)
+        _check_found(_ties(member, schema, found, table, here).columns, found, here)
     closure = closure.model_copy(update={"table": table.name, "members": members})
     for age in closure.age:
         for column in age.columns:
@@ -121,7 +125,7 @@ def _members(closure: Closure, schema: Schema, parent: Table, where: str) -> Ite
         here = f"{where}: members[{place}]"
         found = found_table(schema, member.table, here)
         prunable(found, here)
-        read = check_names(parse_condition(tied(member.on, parent.name), found.name, f"{here}: on"), schema, found).tables
+        read = _ties(member, schema, found, parent, here).tables
         if member.open is not None:
             check_names(parse_condition(member.open, found.name, f"{here}: open"), schema, found)
         if fold(found.name) in gone:
@@ -134,6 +138,23 @@ def _members(closure: Closure, schema: Schema, parent: Table, where: str) -> Ite
         if not member.memory:
             gone.append(fold(found.name))
         yield member.model_copy(update={"table": found.name})
+
+
+def _ties(member: Member, schema: Schema, table: Table, parent: Table, where: str) -> Names:
+    """What `on` reads. Raises PolicyError."""
+    return check_names(parse_condition(tied(member.on, parent.name), table.name, f"{where}: on"), schema, table)
+
+
+def _check_found(own: Sequence[str], table: Table, where: str) -> None:
+    """Raises Refused, with an index that would help, where none begins with a column by which `on` could find the member's rows."""
+    leaders = {fold(key) for key in (*index_leaders(table), *table.primary_key[:1], table.integer_pk or "")}
+    if own and not leaders & set(map(fold, own)):
+        index = f"CREATE INDEX {name(f'{table.name}_{own[0]}')} ON {name(table.name)} ({name(own[0])})"
+        raise Refused(
+            f"{where}: no index of {table.name!r} begins with a column that `on` names ({', '.join(own)}), so each page would scan it; "
+            f"create one: {index}.",
+            "schema",
+        )
 
 
 def _holds(policy: Policy, closure: Closure, schema: Schema, touched: set[str], where: str) -> Iterator[Held]:

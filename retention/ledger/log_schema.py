@@ -23,6 +23,7 @@ __all__ = [
     "advice",
     "advise",
     "check",
+    "index_leaders",
     "inspect",
     "is_led_by",
     "is_unique",
@@ -130,11 +131,15 @@ def is_unique(table: Table, columns: Sequence[str]) -> bool:
     return any(sorted(column.lower() for column in key) == wanted for key in keys if key)
 
 
+def index_leaders(table: Table, *, partial: bool = True) -> list[str]:
+    """The columns with which its indexes begin; without `partial` those of whole indexes alone."""
+    return [index.columns[0].name or "" for index in table.indexes if index.columns and (partial or not index.partial)]
+
+
 def is_led_by(table: Table, wanted: str) -> bool:
     """Whether rows with a given value of the column are found without reading others."""
-    leaders = [index.columns[0].name for index in table.indexes if not index.partial and index.columns]
-    keys = (*leaders, *table.primary_key[:1], table.integer_pk)
-    return fold(wanted) in {fold(key) for key in keys if key is not None}
+    keys = (*index_leaders(table, partial=False), *table.primary_key[:1], table.integer_pk or "")
+    return fold(wanted) in map(fold, keys)
 
 
 def require_index(table: Table, wanted: str, where: str, what: str) -> None:

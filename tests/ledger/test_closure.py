@@ -263,7 +263,7 @@ OUTBOX = {"table": "outbox", "on": "outbox.delivery_id IN (SELECT d.id FROM deli
         ({"members": [CELLS | {"on": "schedule_slot_items.slot = schedule_slots.id"}]}, "slot"),
         ({"members": [CELLS, CELLS]}, "is a member already"),
         ({"members": [DELIVERIES, OUTBOX]}, "put 'outbox' before it"),
-        ({"members": [DELIVERIES]}, "would scan 'deliveries'"),
+        ({"members": [DELIVERIES]}, 'CREATE INDEX "deliveries_slot_id" ON "deliveries" ("slot_id")'),
         ({"terminal": "state = 'done'"}, "state"),
         ({"key": "schedule_id"}, "is not unique"),
         ({"lease": {"until": "lease", "format": "unix_ms"}}, "lease column"),
