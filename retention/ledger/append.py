@@ -11,7 +11,9 @@ import string
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from ..errors import PolicyError
 from ..policy.ledger_models import Callback, Events
+from ..schema.model import fold
 from ..statements.quoting import name, text
 from ..steps import Engine, Statement, Value
 from .canonical import canonical
@@ -58,6 +60,9 @@ def append(
         now, at: ms; `at` is the event's own time, by default now.
         payload: a JSON object.
         extra: further columns of the log.
+
+    Raises:
+        PolicyError: if `extra` names a column that the log writes itself, or a value cannot be stored exactly.
     """
     p = Params()
     insert = _insert(log, p, kind, stream, at, now, payload, extra)
@@ -96,7 +101,12 @@ def _insert(
     values = {log.stream: own, log.kind: p(kind), log.at.column: never_back(log, asked, own)}
     if log.payload is not None:
         values[log.payload] = p(None if payload is None else canonical(payload))
-    values |= {key: p(value) for key, value in (extra or {}).items()}
+    further = extra or {}
+    own = set(map(fold, (log.id, *values)))
+    clash = next((key for key in further if fold(key) in own), None)
+    if clash is not None:
+        raise PolicyError(f"extra names {clash}, which the log writes itself, so that ids and times never go back; leave it out")
+    values |= {key: p(value) for key, value in further.items()}
     return f"INSERT INTO {table(log)} ({', '.join(map(name, values))}) SELECT {', '.join(values.values())}"
 
 

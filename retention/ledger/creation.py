@@ -14,7 +14,7 @@ import hmac
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ..errors import HostError
+from ..errors import HostError, PolicyError
 from ..policy.ledger_models import Creation
 from ..statements.quoting import name
 from ..steps import Engine, Result, Statement, Value
@@ -23,7 +23,7 @@ from .claim_errors import ClaimRefused, ClaimUnreadable
 from .rows import Row, following, insert
 from .sql import Params, ask, unit
 
-__all__ = ["Caller", "Created", "check_owner", "child_secret", "create", "terminalize"]
+__all__ = ["Caller", "Created", "check_owner", "child_secret", "create", "own_id", "terminalize"]
 
 KEY_LENGTH = 32
 """The least length, in UTF-16 code units, of a key without an owner: it is all that stands between a guesser and the secret."""
@@ -73,6 +73,13 @@ def check_owner(caller: Caller) -> None:
         raise ClaimRefused("invalid_owner_api_key_hash", 400, "the owner's key and its hash do not belong together; send one of them")
 
 
+def own_id(creation: Creation, values: Mapping[str, Value]) -> str:
+    """The new row's id. Raises PolicyError if the values have none."""
+    if values.get(creation.id) is None:
+        raise PolicyError(f"the values of a new row of {creation.table} need an id; give a new one as {creation.id!r}")
+    return str(values[creation.id])
+
+
 def child_secret(secret: str, key: str, digest: str) -> str:
     """The secret of the row made under a key."""
     mac = hmac.new(secret.encode(), f"{SECRET_DOMAIN}{key}:{digest}".encode(), hashlib.sha256)
@@ -101,7 +108,7 @@ def create(
     key = sha256(caller.key)
     revealed = child_secret(secret, caller.key, digest)
     row = Row(creation.table, creation.id, {**values, creation.secret: sha256(revealed)})
-    id = str(values[creation.id])
+    id = own_id(creation, values)
     binding = {
         creation.scope: scope,
         creation.key: key,

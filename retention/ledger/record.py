@@ -121,7 +121,7 @@ def _insert(table: Record, values: Mapping[str, Value], conflict: str) -> Statem
     newest = f"SELECT MAX(s.{name(table.sequence)}) FROM {name(table.table)} AS s WHERE s.{name(owner)} = {selected[owner]}"
     selected[table.sequence] = f"COALESCE(({newest}), 0) + 1"
     columns, expressions = ", ".join(map(name, selected)), ", ".join(selected.values())
-    # WHERE TRUE: without it SQLite reads ON as the beginning of a join (sqlite.org/lang_upsert.html, 2.2).
+    # WHERE 1: without it SQLite reads ON as the beginning of a join (sqlite.org/lang_upsert.html, 2.2).
     return p.statement(f"INSERT INTO {name(table.table)} ({columns}) SELECT {expressions} WHERE 1{conflict} RETURNING {_columns(table)}")
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..errors import HostError
+from ..errors import HostError, PolicyError
 from ..policy.ledger_models import Creation
 from ..statements.quoting import name
 from ..steps import Engine, Statement, Value
 from .canonical import sha256
 from .claim_errors import ClaimRefused, ClaimUnreadable
-from .creation import Created
+from .creation import Created, own_id
 from .rows import Row, following, insert
 from .sql import Params, ask, unit
 
@@ -30,7 +30,9 @@ def reuse(creation: Creation, owner_key: str, values: Mapping[str, Value], membe
         ClaimUnreadable: `readback_unavailable` 503: nobody can tell what stands.
         HostError: the writes failed and nothing stands.
     """
-    hashed, id = sha256(owner_key), str(values[creation.id])
+    hashed, id = sha256(owner_key), own_id(creation, values)
+    if values.get(creation.called) is None:
+        raise PolicyError(f"the values of a new row of {creation.table} need its name; give it as {creation.called!r}")
     p = Params()
     taken = [f"SELECT 1 FROM {name(creation.table)} AS r WHERE r.{name(creation.secret)} = {p(hashed)}"]
     rows = (Row(creation.table, creation.id, values), *members)

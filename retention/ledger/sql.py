@@ -47,6 +47,8 @@ class Params:
                 if not _is_unicode(value):
                     raise PolicyError(f"{value[:40]!r} has a lone surrogate, which no database can hold; send valid Unicode")
                 return self._bind(value)
+            case _:  # pyright: ignore[reportUnnecessaryComparison]
+                raise PolicyError(f"a {type(value).__name__} is no value of SQLite; give text, bytes, a number or None")
 
     def list(self, values: Iterable[str]) -> str:
         """A list of texts, for IN: one value, however many they are (D1 takes 100)."""

@@ -140,11 +140,23 @@ def test_streams_of_any_text(jobs: Database, stream: str) -> None:
     assert jobs.rows("SELECT slot_id FROM delivery_events") == [(stream,)]
 
 
-@pytest.mark.parametrize("extra", [{"actor": "\ud800"}, {"retryable": 2**63}, {"retryable": float("nan")}])
+@pytest.mark.parametrize(
+    "extra", [{"actor": "\ud800"}, {"retryable": 2**63}, {"retryable": float("nan")}, {"actor": object()}, {"actor": [1]}]
+)
 def test_what_no_database_can_hold_is_refused_before_anything_is_sent(jobs: Database, extra: dict[str, object]) -> None:
     with pytest.raises(PolicyError):
         jobs.do(append(JOBS, "job.requested", stream="j", now=NOW, extra=extra))  # type: ignore[arg-type]
     assert jobs.rows("SELECT * FROM delivery_events") == []
+
+
+@pytest.mark.parametrize("column", ["id", "ts", "TS", "slot_id", "event", "detail"])
+def test_extra_is_none_of_the_columns_that_keep_the_order(jobs: Database, column: str) -> None:
+    """An id or a time of the caller's own would put the event behind a cursor that has passed."""
+    jobs.do(append(JOBS, "job.progressed", stream="j", now=NOW))
+    for write in (append, append_once):
+        with pytest.raises(PolicyError, match=f"extra names {column}, which the log writes itself"):
+            jobs.do(write(JOBS, "job.requested", stream="j", now=NOW, extra={column: 0}))
+    assert jobs.value("SELECT count(*) FROM delivery_events") == 1
 
 
 def test_extra_values_arrive_exactly(jobs: Database) -> None:

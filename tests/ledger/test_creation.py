@@ -6,10 +6,11 @@ import re
 
 import pytest
 
-from retention.errors import HostError
+from retention.errors import HostError, PolicyError
 from retention.ledger.canonical import sha256
 from retention.ledger.claim_errors import ClaimRefused, ClaimUnreadable
-from retention.ledger.creation import Caller, Created, child_secret, terminalize
+from retention.ledger.creation import Caller, Created, child_secret, create, terminalize
+from retention.ledger.reuse import reuse
 from retention.ledger.workspaces import WORKSPACES, Workspace, create_workspace, workspace_digest
 from tests.ledger.databases import NOW, Database
 from tests.ledger.driving import drive
@@ -206,6 +207,16 @@ def test_each_check_comes_in_its_place_and_before_the_database(caller: Caller, r
     with pytest.raises(ClaimRefused) as refused:
         next(create_workspace(caller, request_, id="w", channel="c", now=NOW))
     assert (refused.value.status, refused.value.code) == answer
+
+
+def test_values_without_an_id_or_a_name_are_refused_with_a_sentence(relay: Database) -> None:
+    with pytest.raises(PolicyError, match="give a new one as 'id'"):
+        relay.do(create(WORKSPACES, OWNER, "digest", {"name": "room"}, now=NOW))
+    with pytest.raises(PolicyError, match="give a new one as 'id'"):
+        relay.do(reuse(WORKSPACES, "rk_live_owner", {"id": None, "name": "room"}, now=NOW))
+    with pytest.raises(PolicyError, match="give it as 'name'"):
+        relay.do(reuse(WORKSPACES, "rk_live_owner", {"id": "w1"}, now=NOW))
+    assert tally(relay) == (0, 0, 0)
 
 
 def test_an_owner_may_send_the_hash_beside_the_key(relay: Database) -> None:
