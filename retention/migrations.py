@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .engine.budget import Budget
-from .engine.prune import instant
+from .engine.prune import because, instant
 from .engine.receipt import MigrationReceipt, Receipt, Statements
 from .errors import HostError, PolicyError, Refused
 from .hosts.base import AsyncHost, Host
@@ -155,7 +155,7 @@ class _Call:
         except Refused as error:
             receipt.outcome, receipt.why, message = "refused", error.why, str(error)
         except HostError as error:
-            receipt.outcome, receipt.why = "busy" if error.retryable else "failed", "locked" if error.kind == "busy" else "error"
+            receipt.outcome, receipt.why = "busy" if error.retryable else "failed", because(error)
             message = str(error)
         if message is not None:
             receipt.warnings.append(message)

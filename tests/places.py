@@ -65,6 +65,7 @@ class Place:
         host: what a run goes to.
         beside: another client: it looks past the host, and writes between its steps.
         setup: executes statements as one batch.
+        connect: another host for the same database, over the network; its arguments are the host's.
         log: the statements that the server executed since it was last emptied, where it says so.
         empty_log: empties it.
     """
@@ -73,6 +74,7 @@ class Place:
     host: Host
     beside: Any
     setup: Callable[[Sequence[str]], object]
+    connect: Callable[..., Any] | None = None
     log: Callable[[], list[str]] | None = None
     empty_log: Callable[[], object] = lambda: None
 
@@ -105,13 +107,13 @@ def opened(name: str, servers: Servers, directory: Path) -> Generator[Place]:
                 return [s if isinstance(s, str) else s["sql"] for request in database.log() for s in request["statements"]]
 
             with database.host() as host:
-                yield Place(name, host, beside, lambda sql: database.setup(*sql), statements, database.reset)
+                yield Place(name, host, beside, lambda sql: database.setup(*sql), database.host, statements, database.reset)
             beside.close()
         case "libsql":
             server = libsql.Server(directory / "sqld")
             try:
                 with server.database.host() as host:
-                    yield Place(name, host, Client(server.database), lambda sql: server.database.setup(*sql))
+                    yield Place(name, host, Client(server.database), lambda sql: server.database.setup(*sql), server.database.host)
             finally:
                 server.stop()
         case _:

@@ -23,7 +23,7 @@ from .range_pages import RangeTraversal
 from .receipt import Outcome, RuleReceipt
 from .traversal import Traversal
 
-__all__ = ["Further", "Pass", "Pruner", "instant"]
+__all__ = ["Further", "Pass", "Pruner", "because", "instant"]
 
 Further = tuple[RulePlan, Callable[[Entry | None], Traversal]]
 """Something beside the rules that takes turns with them: its plan, and how it starts from its entry of the checkpoint."""
@@ -39,6 +39,12 @@ _FATAL: dict[str, tuple[Outcome, Why]] = {
     "denied": ("failed", "error"),
 }
 """Errors that concern the database and not a rule: the run ends."""
+
+
+def because(error: HostError) -> Why:
+    """Why a run ends that an error ended."""
+    return "lease" if isinstance(error, Fenced) else _FATAL.get(error.kind, ("failed", "error"))[1]
+
 
 _LOST_REPLIES = 3
 """So many lost replies in a row end the run: the network is down, and each costs a timeout."""

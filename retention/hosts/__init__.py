@@ -87,4 +87,6 @@ def _d1_parts(target: str) -> tuple[str, str]:
     found = _D1.fullmatch(target)
     if found is None:
         raise PolicyError("a D1 database is written d1://ACCOUNT/DATABASE: the account's ID, then the database's ID or name")
+    if set("@:") & set(unquote(found[1])):
+        raise PolicyError("a D1 address holds no user name, password or token; the token is read from CLOUDFLARE_API_TOKEN")
     return unquote(found[1]), unquote(found[2])

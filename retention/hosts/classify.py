@@ -337,6 +337,14 @@ _D1_API = (
         statuses=(403, 403),
     ),
     Row(
+        Signal(404, "7000", "No route for that URI"),
+        "denied",
+        "the API has no such address",
+        "check the account ID, and CLOUDFLARE_API_BASE_URL where it is set",
+        statuses=(400, 404),
+        codes=frozenset({"7000", "7003"}),
+    ),
+    Row(
         Signal(404, "7404", "The database 0f0e could not be found"),
         "denied",
         "there is no such database",

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..archive.base import Sink
 from ..engine.budget import Budget, Why
-from ..engine.prune import Pass, Pruner, instant
+from ..engine.prune import Pass, Pruner, because, instant
 from ..engine.receipt import Outcome, Receipt, Statements
 from ..errors import Fenced, HostError, PolicyError, Refused, RetentionError
 from ..hosts.base import AsyncHost, Host
@@ -226,7 +226,7 @@ class Session:
         except Refused as error:
             _end(receipt, "refused", error.why, str(error))
         except HostError as error:
-            why: Why = "lease" if isinstance(error, Fenced) else "locked" if error.kind == "busy" else "error"
+            why = because(error)
             _end(receipt, "busy" if error.retryable or why == "lease" else "failed", why, str(error))
         if works is not None:
             receipt.sweeps, receipt.closures, receipt.events = works.sweeps(), works.closures(), works.events()

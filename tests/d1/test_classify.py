@@ -56,6 +56,8 @@ DOCUMENTED = [
     (401, "10000", "Authentication error", ("denied", False, False)),
     (400, "6003", "Invalid request headers", ("denied", False, False)),
     (404, "7404", "The database x could not be found", ("denied", False, False)),
+    (404, "7000", "No route for that URI", ("denied", False, False)),
+    (400, "7003", "Could not route to /accounts/x/d1/database, perhaps your object identifier is invalid?", ("denied", False, False)),
     (400, "7500", "D1_ERROR: Exceeded maximum DB size", ("full", False, False)),
     (500, "7500", "D1_ERROR: Exceeded maximum DB size.", ("full", False, False)),
     (400, "7500", "Your account has exceeded D1's free tier daily row write limit. Upgrade to a paid plan", ("quota", True, False)),

@@ -13,6 +13,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+import retention
 from retention.errors import Fenced, HostError
 from retention.hosts.d1 import D1
 from retention.hosts.http import Options
@@ -395,3 +396,30 @@ def test_the_double_refuses_what_the_api_refuses(d1):
         one = {"sql": "SELECT 1 AS one"}
         assert client.post(address, json=one).json()["result"][0]["results"] == {"columns": ["one"], "rows": [[1]]}
         assert client.post(address.replace("/raw", "/query"), json=one).json()["result"][0]["results"] == [{"one": 1}]
+
+
+# --- a whole run beside a server that will not serve: what the receipt and the exit status say ----------------------------------
+
+BUSY = {
+    "quota": {"status": 429, "code": 971, "message": "Please wait", "headers": {"retry-after": "300"}},
+    "overloaded": {"status": 500, "message": "D1 DB is overloaded. Requests queued for too long."},
+    "locked": {"status": 400, "message": "Currently processing a long-running export."},
+    "deadline": {"delay_ms": 60_000, "pass": True},
+}
+
+
+@pytest.mark.parametrize("skip", [0, 4], ids=["planning", "a page"])
+@pytest.mark.parametrize("why", BUSY)
+def test_a_run_says_why_it_could_not_go_on(d1, why, skip):
+    d1.setup(
+        "CREATE TABLE t (id INTEGER PRIMARY KEY, at INTEGER)",
+        "INSERT INTO t WITH RECURSIVE n (v) AS (SELECT 1 UNION ALL SELECT v + 1 FROM n WHERE v < 200) SELECT v, 1700000000 FROM n",
+    )
+    d1.fault(times=999, skip=skip, **BUSY[why])
+    age = {"column": "at", "format": "unix_s"}
+    policy = {"version": 1, "rules": [{"table": "t", "keep": "30d", "age": age, "page_rows": 50}]}
+    with d1.host() as host:
+        receipt = retention.run(host, policy, now="2026-09-09T14:00:00Z", limits={"deadline": "2s"})
+    assert receipt.why == why, receipt
+    assert receipt.outcome == ("more" if why == "deadline" and skip else "busy")
+    assert receipt.exit_status == (3 if receipt.outcome == "more" else 75)

@@ -71,10 +71,14 @@ def test_a_token_travels_in_clear_only_at_home_or_on_demand(target, address):
         assert host._wire.base_url == address
 
 
-@pytest.mark.parametrize("target", ["d1://", "d1://acc", "d1://acc/", "d1://acc/db/more", "d1:///db", "postgres://x/y", "libsql://", "libsql://h?x=1"])
+NO_ADDRESS = ["d1://", "d1://acc", "d1://acc/", "d1://acc/db/more", "d1:///db", "d1://user:s3cret@acc/db", "d1://s3cret%40@acc/db"]
+
+
+@pytest.mark.parametrize("target", [*NO_ADDRESS, "postgres://x/y", "libsql://", "libsql://h?x=1"])
 def test_an_address_of_another_form_is_refused(target):
-    with pytest.raises(PolicyError):
+    with pytest.raises(PolicyError) as caught:
         open_host(target)
+    assert "s3cret" not in str(caught.value)
     with pytest.raises(PolicyError):
         open_async_host(target)
 
