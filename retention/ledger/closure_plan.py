@@ -107,9 +107,15 @@ def compile_closure(closure: Closure, policy: Policy, schema: Schema, host: Capa
 def memory_rules(closure: Closure, policy: Policy, schema: Schema, host: Capabilities) -> list[RulePlan]:
     """Rules for members that stay when their unit goes, and that have a keep of their own: they go once their parent has gone."""
     rules: list[RulePlan] = []
+    taken = {rule.name for rule in policy.rules}
     for member in closure.members:
         if not member.memory or member.keep == "forever":
             continue
+        if f"{closure.name}.{member.table}" in taken:
+            raise PolicyError(
+                f'closure "{closure.name}": the memory of {member.table!r} goes by a rule "{closure.name}.{member.table}", and another rule '
+                f"has that name; progress is kept by name, so rename it."
+            )
         closed = "" if member.open is None else f" AND NOT {whether(f'({member.open})')}"
         only = f"NOT {tied(member.on, closure.table)}{closed}"
         keep = timedelta(milliseconds=member.keep)

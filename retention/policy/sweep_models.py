@@ -231,6 +231,11 @@ class Sweep(Model):
 
 
 def _check_placeholders(values: Mapping[str, str | int], known: frozenset[str]) -> None:
+    spelt: dict[str, str] = {}
+    for column in values:
+        if column.lower() in spelt:
+            raise Invalid([Problem(("set", column), f"is the column {spelt[column.lower()]} once more; write it once")])
+        spelt[column.lower()] = column
     for column, value in values.items():
         for field in _fields(value, column):
             if field not in known:

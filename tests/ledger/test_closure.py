@@ -274,6 +274,16 @@ def test_a_closure_that_could_leave_halves_or_means_nothing_is_refused(con: apsw
         retention.plan(con, {"closures": [BASE | changes]}, now=NOW)
 
 
+def test_a_rule_that_has_the_name_of_a_memorys_own_is_refused(con: apsw.Connection) -> None:
+    age = {"column": "created_at", "format": "utc_text"}
+    con.execute("CREATE INDEX d ON deliveries (slot_id)")
+    rule = {"name": "schedule_slots.deliveries", "table": "outbox", "keep": "1d", "age": {"column": "created_at", "format": "unix_ms"}}
+    closure = BASE | {"members": [DELIVERIES | {"memory": True, "keep": "1d", "age": age}]}
+    with pytest.raises(PolicyError, match="another rule has that name"):
+        retention.plan(con, {"rules": [rule], "closures": [closure]}, now=NOW)
+    assert retention.plan(con, {"rules": [rule | {"name": "other"}], "closures": [closure]}, now=NOW).rules[1].name == rule["name"]
+
+
 def test_a_hold_that_a_cascade_would_pass_by_is_refused(con: apsw.Connection) -> None:
     con.execute("CREATE TABLE note (slot TEXT REFERENCES schedule_slots (id) ON DELETE CASCADE, hold); CREATE INDEX n ON note (slot)")
     policy = {"closures": [BASE], "holds": [{"table": "note", "where": "hold = 1"}]}

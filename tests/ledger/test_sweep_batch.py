@@ -387,6 +387,7 @@ def test_what_could_leave_halves_or_means_nothing_is_refused(con: apsw.Connectio
         ({"rollup": {"status": "status", "rules": [{"to": "x"}]}, "children": None}, "add [sweeps.children]"),
         ({"set": {"status": "{rollup}"}, "rollup": {"status": "s", "rules": [{"any": ["a"], "to": "x"}]}}, "one line that always holds"),
         ({"clear": ["status"]}, "which set writes as well"),
+        ({"set": {"status": "failed", "STATUS": "x"}}, "is the column status once more"),
         ({"where": "status"}, "yes or no"),
         ({"batch": 0}, "at least 1"),
         ({"evnt": {}}, "did you mean event?"),
