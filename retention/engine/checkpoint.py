@@ -11,7 +11,7 @@ from typing import Annotated, Any, cast
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
-from ..statements.pages import Key, Part
+from ..statements.keys import Key, Part
 from ..steps import RawText
 
 __all__ = ["SAFE", "Checkpoint", "Entry", "Identities", "decode_key", "encode_key"]

@@ -6,7 +6,8 @@ from collections.abc import Generator
 from dataclasses import dataclass, replace
 
 from ..errors import HostError
-from ..statements.pages import Boundary, Key, Range, Row
+from ..statements.keys import Key
+from ..statements.pages import Boundary, Range, Row
 from ..steps import Archive, Batch, Result, Step
 from .budget import Budget
 from .deletes import CHANGES, deleted, learn, write

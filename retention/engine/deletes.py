@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 
 from ..errors import HostError
-from ..statements.pages import Boundary, Key, Range
+from ..statements.keys import Key
+from ..statements.pages import Boundary, Range
 from ..steps import Batch, Result, Statement, Step
 from .traversal import Traversal, advance, ask, count
 

@@ -14,7 +14,8 @@ from typing import cast
 
 from ..errors import Fenced, HostError
 from ..statements.drain import FENCES, Counted, DrainSQL, Path
-from ..statements.pages import Boundary, Key, Range, Row
+from ..statements.keys import Key
+from ..statements.pages import Boundary, Range, Row
 from ..steps import Batch, Result, Statement, Step, Value
 from .budget import Budget
 from .checkpoint import Entry

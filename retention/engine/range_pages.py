@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from ..errors import HostError
-from ..statements.pages import Boundary, Key, Range
+from ..statements.keys import Key
+from ..statements.pages import Boundary, Range
 from .budget import Budget
 from .deletes import CHANGES, deleted, learn, write
 from .traversal import Pages, Traversal, advance, boundary, count, found_again

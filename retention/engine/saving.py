@@ -10,7 +10,8 @@ from collections.abc import Generator
 from dataclasses import dataclass
 
 from ..plan.model import RulePlan
-from ..statements.pages import Boundary, Key, Range
+from ..statements.keys import Key
+from ..statements.pages import Boundary, Range
 from ..steps import Batch, Result, Step, Value
 
 __all__ = ["PAYS_ROWS", "Saving", "sample"]

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 
 from ..errors import HostError
 from ..plan.model import RulePlan
-from ..statements.pages import Boundary, Key, Range
+from ..statements.keys import Key
+from ..statements.pages import Boundary, Range
 from ..steps import Batch, Result, Step, Value
 from .budget import Budget
 from .checkpoint import Entry

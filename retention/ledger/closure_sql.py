@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ..policy.closure_models import Closure, Member
 from ..policy.ledger_models import Cursors, Events
 from ..statements.instants import first_of, milliseconds
-from ..statements.pages import Key
+from ..statements.keys import Key
 from ..statements.quoting import column, name, whether
 from ..steps import Statement
 from .consumers import CONSUMERS, acked, common_table, given_up, with_cursors

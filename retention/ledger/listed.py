@@ -12,7 +12,8 @@ from dataclasses import dataclass, field, replace
 from ..engine.budget import Budget
 from ..engine.traversal import Pages, Traversal, advance, ask, begin, boundary, count
 from ..errors import Fenced, HostError
-from ..statements.pages import Due, Key, Range
+from ..statements.keys import Key
+from ..statements.pages import Due, Range
 from ..steps import Batch, Result, Statement, Step
 from .listed_plan import ListedPlan
 

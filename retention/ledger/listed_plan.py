@@ -16,7 +16,8 @@ from ..plan.names import found_column
 from ..policy.base import Model
 from ..schema.keys import primary_key, rowid_key
 from ..schema.model import Table
-from ..statements.pages import Key, Range, Walk
+from ..statements.keys import Key
+from ..statements.pages import Range, Walk
 from ..steps import Batch, Statement, Value
 from .log_schema import is_unique
 from .sql import Params

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from ..policy.ledger_models import Events
 from ..policy.sweep_models import Children, RollupRule, Sweep
 from ..statements.instants import first_of, milliseconds, stamp
-from ..statements.pages import Key, Walk, from_json, portable
+from ..statements.keys import Key, from_json, portable
+from ..statements.pages import Walk
 from ..statements.quoting import column, name, whether
 from ..steps import Statement, Value
 from .append import callback_rows

@@ -14,7 +14,7 @@ from ..schema.foreign_keys import child_index
 from ..schema.model import ForeignKey, Schema, Table
 from ..statements.condition import Hold, Reference
 from ..statements.drain import Back, DrainSQL, Edge, Node, nodes
-from ..statements.pages import Key
+from ..statements.keys import Key
 from ..steps import Batch, Statement, Value
 from .family import Family, as_reference, changed, identity
 

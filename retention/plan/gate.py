@@ -15,7 +15,8 @@ from ..errors import HostError, Refused
 from ..schema.tokens import name_of, tokens
 from ..statements.ages import DAY_MS, MAX_MS
 from ..statements.condition import KEEPS, Cutoff
-from ..statements.pages import EDGES, Key, Range
+from ..statements.keys import Key
+from ..statements.pages import EDGES, Range
 from ..statements.quoting import column, name
 from ..steps import Batch, Result, Statement, Step, Value
 from .drain import FAMILY, drain_samples

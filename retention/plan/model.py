@@ -9,7 +9,8 @@ from typing import ClassVar
 from ..capabilities import Capabilities
 from ..statements.condition import Cutoff, Shape
 from ..statements.drain import DrainSQL
-from ..statements.pages import Key, PageSQL, Range
+from ..statements.keys import Key
+from ..statements.pages import PageSQL, Range
 from ..steps import Statement, Value
 
 __all__ = ["FurtherPlan", "Plan", "QueryPlan", "RulePlan"]

@@ -15,7 +15,7 @@ from functools import lru_cache
 
 from ..steps import Statement, Value
 from .condition import Condition
-from .pages import Key, arrived, from_json, portable, travel
+from .keys import Key, arrived, from_json, portable, travel
 from .quoting import column, name, text
 
 __all__ = ["FENCES", "Back", "Counted", "DrainSQL", "Edge", "Node", "Path", "Rows", "nodes"]

@@ -12,19 +12,15 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Literal
 
-from ..errors import HostError
 from ..steps import RawText, Statement, Value
 from .condition import Condition
-from .quoting import column, integer, name, text
+from .keys import Classes, Key, arrived, arrived_key, classes, hex_text, listed, placed, portable, text_of, travel, travelling
+from .quoting import column, name
 
-__all__ = ["EDGES", "Boundary", "Due", "Key", "PageSQL", "Part", "Range", "Row", "Walk", "from_json", "listed", "portable"]
+__all__ = ["EDGES", "Boundary", "Due", "PageSQL", "Range", "Row", "Walk"]
 
 EDGES = "retention_edges"
 """The common table of a page's edges and counts: one row."""
-
-Part = int | float | str | bytes | RawText
-Key = tuple[Part, ...]
-"""A key's values, in the order of the walk's columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +126,7 @@ class Row:
     def tenant(self) -> str | None:
         """Its tenant, where that one's document is malformed."""
         tenant = None if self.pages.tenant is None else self.found[self.pages.verdict_at + 2]
-        return None if tenant is None else _tenant_name(tenant)
+        return None if tenant is None else text_of(tenant)
 
     @property
     def values(self) -> tuple[Value | RawText, ...]:
@@ -146,98 +142,6 @@ class Due:
     key: Key
     identity: Key
     shown: tuple[Value, ...] = ()
-
-
-Classes = tuple[str, ...]
-
-
-def classes(key: Key) -> Classes:
-    return tuple(_CLASS[type(part)] for part in key)
-
-
-_CLASS: dict[type, str] = {int: "integer", float: "real", str: "text", RawText: "raw", bytes: "blob"}
-
-
-def travelling(key: Key) -> tuple[str | float, ...]:
-    """The key as it is bound: integers as text, blobs and raw texts as hex, text and reals as they are."""
-    return tuple(_travelling(part) for part in key)
-
-
-def _travelling(part: Part) -> str | float:
-    match part:
-        case int():
-            return str(part)
-        case bytes():
-            return part.hex()
-        case RawText():
-            return part.data.hex()
-        case _:
-            return part
-
-
-_MARK = "aa"
-"""Stands before a text whose bytes travel, and tells its encoding: the two letters look different in each."""
-
-_ENCODINGS = {_MARK.encode(encoding): encoding for encoding in ("utf-8", "utf-16-le", "utf-16-be")}
-
-
-def _text(data: bytes) -> str | RawText:
-    """A text by its bytes, behind `_MARK`."""
-    mark, encoding = next((m, e) for m, e in _ENCODINGS.items() if data.startswith(m))
-    try:
-        return data[len(mark) :].decode(encoding)
-    except UnicodeDecodeError:
-        return RawText(data[len(mark) :])
-
-
-def arrived(kind: Value, value: Value) -> Part:
-    """A key part as it came back, by its storage class. Raises HostError where the value cannot have travelled exactly."""
-    match kind, value:
-        case "integer", str() | int():
-            return int(value)
-        case "real", float() | int():
-            return float(value)
-        case "text", str():
-            return _text(bytes.fromhex(value))
-        case "blob", str():
-            return bytes.fromhex(value)
-        case _:
-            raise HostError(f"a key of storage class {kind} holds a value that cannot travel to this host and back exactly", "limit")
-
-
-def arrived_key(pairs: tuple[Value, ...]) -> Key:
-    """A key out of the storage class and the value of each part."""
-    return tuple(arrived(pairs[i], pairs[i + 1]) for i in range(0, len(pairs), 2))
-
-
-def _placed(kind: str, parameter: str) -> str:
-    match kind:
-        case "integer":
-            # `+` takes the affinity of CAST away, which would be put on an untyped column, and its index with it.
-            return f"+{integer(parameter)}"
-        case "blob":
-            return f"unhex({parameter})"
-        case "raw":
-            return f"+{_raw_text(parameter)}"
-        case _:
-            return parameter
-
-
-def _raw_text(digits: str) -> str:
-    """SQL: a text by the hex of its bytes."""
-    return f"CAST(unhex({digits}) AS TEXT)"
-
-
-def travel(sql: str) -> str:
-    """SQL: a key part as it comes back, see `arrived`. Text comes as its bytes, because it may be none that a driver can read."""
-    return (
-        f"CASE typeof({sql}) WHEN 'integer' THEN CAST({sql} AS TEXT) WHEN 'text' THEN {_hex_text(sql)} "
-        f"WHEN 'blob' THEN hex({sql}) ELSE {sql} END"
-    )
-
-
-def _hex_text(sql: str) -> str:
-    return f"hex({text(_MARK)} || {sql})"
 
 
 @dataclass(frozen=True)
@@ -324,7 +228,7 @@ class PageSQL:
         counts |= {r: f"count(*) FILTER (WHERE v IS '{r}')" for r in self.condition.reasons}
         if self.children is not None:
             counts["children"] = "coalesce(sum(children) FILTER (WHERE v IS 1), 0)"
-        tenants = f"nullif(json_group_array(DISTINCT {_hex_text('tenant')}) FILTER (WHERE v IS 'malformed'), '[]')"
+        tenants = f"nullif(json_group_array(DISTINCT {hex_text('tenant')}) FILTER (WHERE v IS 'malformed'), '[]')"
         named = {} if self.tenant is None else {"tenants": tenants}
         if len(keys) == 1:
             edges = {"k0": "max(k0)", "a": "min(k0) FILTER (WHERE v IS 1)", "b": "max(k0) FILTER (WHERE v IS 1)"}
@@ -429,19 +333,19 @@ class PageSQL:
         terms: list[str] = [f"({self.walk.where})"] if self.walk.where else []
         columns = self._columns(shape.within)
 
-        def placed(kinds: Classes) -> str:
+        def bound(kinds: Classes) -> str:
             nonlocal number
             parts: list[str] = []
             for kind in kinds:
                 number += 1
-                parts.append(_placed(kind, f"?{number}"))
+                parts.append(placed(kind, f"?{number}"))
             return parts[0] if len(parts) == 1 else f"({', '.join(parts)})"
 
         for c, kind in zip(self.walk.columns, shape.within_classes, strict=False):
-            terms.append(f"{column(self.table, c)} = {placed((kind,))}")
+            terms.append(f"{column(self.table, c)} = {bound((kind,))}")
         for operator, kinds in ((">", shape.after), (">=", shape.since), ("<=", shape.upto), ("<", shape.before)):
             if kinds:
-                terms.append(f"{self._keys(columns[: len(kinds)])} {operator} {placed(kinds)}")
+                terms.append(f"{self._keys(columns[: len(kinds)])} {operator} {bound(kinds)}")
         return " AND ".join(terms) if terms else "1"
 
     # --- chunk mode
@@ -460,7 +364,7 @@ class PageSQL:
         shown += ["v", "CASE WHEN v IS 1 THEN g END"]
         if self.tenant is not None:
             inner.append(f"{column(self.table, self.tenant)} AS tenant")
-            shown.append(f"CASE WHEN v IS 'malformed' THEN {_hex_text('tenant')} END")
+            shown.append(f"CASE WHEN v IS 'malformed' THEN {hex_text('tenant')} END")
         for i in range(len(self.archived)):
             shown += [f"CASE WHEN v IS 1 THEN typeof(c{i}) END", f"CASE WHEN v IS 1 THEN {travel(f'c{i}')} END"]
         page = f"SELECT {', '.join(inner)} FROM {self._source} WHERE {self._range(shape)} ORDER BY {self._order(shape)} LIMIT {rows:d}"
@@ -510,28 +414,6 @@ class PageSQL:
         return Statement(sql, (*cutoffs, json.dumps(entries, ensure_ascii=False, separators=(",", ":"))))
 
 
-def listed(path: str) -> str:
-    """SQL: a key part out of an entry `j` of a JSON list, by its storage class."""
-    return from_json(f"json_type(j.value, '{path}')", f"json_extract(j.value, '{path}')", "j.value", path)
-
-
-def from_json(kind: str, value: str, source: str, path: str) -> str:
-    """SQL: a key part (`portable`) at a path of a JSON document; `kind` and `value` are SQL that reads it there."""
-    raw = _raw_text(f"json_extract({source}, '{path}.text')")
-    return f"CASE {kind} WHEN 'object' THEN coalesce(unhex(json_extract({source}, '{path}.blob')), {raw}) ELSE {value} END"
-
-
-def portable(part: Part) -> object:
-    """A key part as it stands in a JSON list."""
-    match part:
-        case bytes():
-            return {"blob": part.hex()}
-        case RawText():
-            return {"text": part.data.hex()}
-        case _:
-            return part
-
-
 def _balanced(terms: list[str]) -> str:
     """A concatenation whose depth grows with the logarithm of its length (D1 allows an expression depth of 100)."""
     if len(terms) == 1:
@@ -576,13 +458,9 @@ def _tenant_names(value: Value) -> list[str]:
     decoder, lists, at = json.JSONDecoder(), str(value or "[]"), 0
     while at < len(lists):
         found, at = decoder.raw_decode(lists, at)
-        names |= dict.fromkeys(_tenant_name(n) for n in found if n is not None)
+        names |= dict.fromkeys(text_of(n) for n in found if n is not None)
         at += 1
     return list(names)
-
-
-def _tenant_name(value: Value) -> str:
-    return str(_text(bytes.fromhex(str(value))))
 
 
 @dataclass(frozen=True, slots=True)
