@@ -160,8 +160,7 @@ class Pruner:
                 return self._limited(refusal, failed)
             turn, state = self._turn, self._rules[self._turn]
             state.pages += 1
-            aim = self.budget.aim
-            state.sizes.target, state.sizes.patience = (aim, aim) if aim else (state.rule.target, state.rule.patience)
+            state.sizes.beside(self.budget.aim, state.rule.target, state.rule.patience)
             fatal: Pass | None = None
             try:
                 yield from state.take_page(self.budget)

@@ -13,6 +13,9 @@ __all__ = ["FIRST_ROWS", "FLOOR_ROWS", "WORTH_ROWS", "Sizes"]
 FIRST_ROWS = 1_000
 """First guess of both numbers: about 1 ms of reads and 5 to 10 ms of writes on a file."""
 
+CAREFUL_ROWS = 250
+"""First guess where somebody may wait for us: rows dear enough to make it long (a scattered index on a slow disk) take 0.1 ms each."""
+
 FLOOR_ROWS = 100
 """Smaller pages cost more in round trips than they save in latency; below go failures, and rows so dear that `_MOST` would be passed."""
 
@@ -71,6 +74,7 @@ class Sizes:
         max_writes: cap of `writes` (`rows_changed`).
         target: aim for one write, s (25 ms on a file: two frames of a 60 Hz screen wait at the most; 200 ms remote).
         patience: a write of fewer than `WORTH_ROWS` may take so long, s; never less than `target`.
+        guessed: nothing was ever learnt of this rule's rows.
     """
 
     keys: int
@@ -79,18 +83,27 @@ class Sizes:
     max_writes: int
     target: float
     patience: float
+    guessed: bool = False
     _line: _Line = field(default_factory=_Line)
 
     @classmethod
     def start(cls, stored: tuple[int, int] | None, max_keys: int, max_writes: int, target: float, patience: float = 0.0) -> Sizes:
         """The stored sizes of an earlier run, or the first guess."""
         keys, writes = stored or (FIRST_ROWS, FIRST_ROWS)
-        return cls(max(1, min(keys, max_keys)), max(1, min(writes, max_writes)), max_keys, max_writes, target, max(target, patience))
+        keys, writes = max(1, min(keys, max_keys)), max(1, min(writes, max_writes))
+        return cls(keys, writes, max_keys, max_writes, target, max(target, patience), guessed=stored is None)
+
+    def beside(self, aim: float | None, target: float, patience: float) -> None:
+        """To be called before a page: aim at what the rule does, or, while others may be waiting, at `aim`, from a smaller first guess."""
+        self.target, self.patience = (aim, aim) if aim else (target, patience)
+        if aim and self.guessed:
+            self.keys, self.writes, self.guessed = min(self.keys, CAREFUL_ROWS), min(self.writes, CAREFUL_ROWS), False
 
     def wrote(self, rows: int, seconds: float, *, limited: bool) -> None:
         """Learn from a write of so many rows; `limited` tells that more were there, so that a larger page would have been used."""
         if not rows or seconds <= 0:
             return
+        self.guessed = False
         self._line.add(rows, seconds)
         fixed, slope = self._line.parts()
         aim = min(_LONGEST * self.target, max(self.target, 1.5 * fixed))

@@ -175,16 +175,20 @@ class SQLite:
         measured, readers beside writes in close order waited for 0.5 to 6 s. Another writer may fill one gap; so while there is one, a gap
         is for three looks. On a WAL file only writers wait, and only if there are any.
         """
-        if journal_is_wal(self._connection):
-            return self._neighbours.pause(0.0)
-        return self._neighbours.pause(POLL_SECONDS * (3 if self._neighbours.writing else 1))
+        looks = (3 if self._neighbours.writing else 1) if self._shuts else 0
+        return self._neighbours.pause(looks * POLL_SECONDS)
 
     @property
     def aim(self) -> float | None:
         """Seconds that a write should take while others write too, or where it shuts readers out; None where nobody may be waiting."""
         if self._neighbours.writing:
             return AIM_S
-        return None if journal_is_wal(self._connection) else SHUTTING_AIM_S
+        return SHUTTING_AIM_S if self._shuts else None
+
+    @property
+    def _shuts(self) -> bool:
+        """Whether our commits keep readers out: on a file in rollback-journal mode. A database in memory is nobody else's."""
+        return bool(self._connection.filename) and not journal_is_wal(self._connection)
 
     @property
     def wal_bytes(self) -> int:

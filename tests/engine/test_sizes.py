@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retention.engine.sizes import FIRST_ROWS, FLOOR_ROWS, WORTH_ROWS, Sizes
+from retention.engine.sizes import CAREFUL_ROWS, FIRST_ROWS, FLOOR_ROWS, WORTH_ROWS, Sizes
 
 seconds = st.one_of(st.just(0.0), st.floats(1e-6, 60))
 events = st.lists(
@@ -95,6 +95,22 @@ def test_a_write_that_others_waited_long_for_is_not_repeated() -> None:
     sizes = Sizes.start((1_000, 1_000), 50_000, 10_000, 0.025)
     sizes.wrote(1_000, 0.2, limited=True)
     assert 120 <= sizes.writes <= 125
+
+
+def test_a_first_write_that_somebody_may_wait_for_is_smaller() -> None:
+    sizes = Sizes.start(None, 50_000, 10_000, 0.025, 0.1)
+    sizes.beside(None, 0.025, 0.1)
+    assert (sizes.keys, sizes.writes, sizes.patience) == (FIRST_ROWS, FIRST_ROWS, 0.1)
+    sizes.beside(0.01, 0.025, 0.1)
+    assert (sizes.keys, sizes.writes, sizes.target, sizes.patience) == (CAREFUL_ROWS, CAREFUL_ROWS, 0.01, 0.01)
+    known = Sizes.start((4_000, 2_000), 50_000, 10_000, 0.025)
+    known.beside(0.01, 0.025, 0.1)
+    assert (known.keys, known.writes) == (4_000, 2_000), "an earlier run has learnt what its rows take"
+    learnt = Sizes.start(None, 50_000, 10_000, 0.025)
+    learnt.wrote(1_000, 0.005, limited=True)
+    before = learnt.writes
+    learnt.beside(0.01, 0.025, 0.1)
+    assert learnt.writes == before
 
 
 def test_a_slow_commit_alone_does_not_go_below_the_floor() -> None:

@@ -383,3 +383,12 @@ def test_a_rollback_journal_with_another_writer_is_left_alone_for_three_looks(tm
         host.execute(read("SELECT count(*) FROM t"))
         host.execute(write("DELETE FROM t WHERE id = 3"))
         assert 2 * sqlite.POLL_SECONDS < host.pause <= 3 * sqlite.POLL_SECONDS
+
+
+def test_a_database_in_memory_is_nobody_elses():
+    con = apsw.Connection("")
+    con.execute("CREATE TABLE t (id INTEGER PRIMARY KEY); INSERT INTO t VALUES (1), (2)")
+    with SQLite(con) as host:
+        host.execute(write("DELETE FROM t WHERE id = 1"))
+        assert (host.pause, host.aim) == (0.0, None)
+    con.close()
