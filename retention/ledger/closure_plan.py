@@ -113,8 +113,8 @@ def memory_rules(closure: Closure, policy: Policy, schema: Schema, host: Capabil
             continue
         if f"{closure.name}.{member.table}" in taken:
             raise PolicyError(
-                f'closure "{closure.name}": the memory of {member.table!r} goes by a rule "{closure.name}.{member.table}", and another rule '
-                f"has that name; progress is kept by name, so rename it."
+                f'closure "{closure.name}": the memory of {member.table!r} goes by a rule "{closure.name}.{member.table}", and another '
+                f"rule has that name; progress is kept by name, so rename it."
             )
         closed = "" if member.open is None else f" AND NOT {whether(f'({member.open})')}"
         only = f"NOT {tied(member.on, closure.table)}{closed}"
