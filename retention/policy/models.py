@@ -226,6 +226,7 @@ class Limits(Model):
     rows_read: Count | None = None
     rows_written: Count | None = None
     wal_bytes: Count = 64 * 1024 * 1024
+    duty: Annotated[float, Field(ge=0.01, le=1)] = 1.0
 
 
 class Lease(Model):

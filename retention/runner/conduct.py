@@ -85,7 +85,7 @@ def conduct(
         began = clock()
         try:
             if isinstance(step, Batch):
-                if step.writes and (rest := pause()) > 0:
+                if step.writes and (rest := min(pause(), budget.deadline - began)) > 0:
                     yield Sleep(rest)
                 answer = yield from _execute(step, host, budget, clock, lease, stopped)
             else:

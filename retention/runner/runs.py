@@ -28,6 +28,7 @@ from .conduct import Conducted, Observer, conduct
 from .drive import adrive, drive
 from .lease import FENCE, Lease
 from .opening import aopened, opened
+from .pace import Pace
 from .sinks import archives_apart, own_files, sinks_of
 
 if TYPE_CHECKING:
@@ -198,18 +199,16 @@ class Session:
             self.pruner = Pruner(
                 plan, self.now_ms, budget, document, receipt.rules, receipt.warnings, further=works.further(), turn_key=self.turn_key
             )
-            observers = [*self.observers, self._watch(host, budget)]
+            pace = Pace(host, limits.duty, clock)
+            observers = [*self.observers, pace.watch, self._watch(host, budget)]
             receipt.passes = 0
-
-            def pause() -> float:
-                return getattr(host, "pause", 0.0)
 
             while True:
                 before = self.pruner.document
                 receipt.passes += 1
                 if receipt.passes > 1:
                     budget.deadline = self._deadline(began, clock(), until_done)
-                ended = yield from conduct(self.pruner.run_pass(), capabilities, budget, clock, observers, lease, pause, self._stopped)
+                ended = yield from conduct(self.pruner.run_pass(), capabilities, budget, clock, observers, lease, pace.pause, self._stopped)
                 receipt.outcome, receipt.why = ended.outcome, ended.why
                 if ended.message and ended.message not in receipt.warnings:
                     receipt.warnings.append(ended.message)

@@ -126,7 +126,7 @@ COUNTS = {
     "max_pages": AGED + "max_pages = VALUE",
     "mode.chunk": AGED + "mode = { chunk = VALUE }",
     "keep_newest.rows": AGED + "keep_newest = { rows = VALUE }",
-    **{f"limits.{key}": f"[limits]\n{key} = VALUE\n" + AGED for key, field in Limits.model_fields.items() if key != "deadline"},
+    **{f"limits.{key}": f"[limits]\n{key} = VALUE\n" + AGED for key in Limits.model_fields if key not in ("deadline", "duty")},
 }
 
 
@@ -139,6 +139,16 @@ def test_a_size_that_is_no_whole_number_from_one_on_is_refused(key: str, value: 
     """A batch of 0 spins for ever, one of -1 takes everything at once, and true is 1 to Python: none may reach the engine."""
     found = message(COUNTS[key].replace("VALUE", value))
     assert f"{key}: must be " in found
+
+
+@pytest.mark.parametrize("value", ["0", "0.001", "1.01", "-1", "true", '"0.5"', "inf", "nan", "[]", "{}"])
+def test_a_duty_that_is_no_share_is_refused(value: str) -> None:
+    assert "limits.duty" in message(f"[limits]\nduty = {value}\n" + AGED)
+
+
+@pytest.mark.parametrize(("value", "share"), [("1", 1.0), ("0.5", 0.5), ("0.01", 0.01)])
+def test_a_duty_is_a_share_of_the_time(value: str, share: float) -> None:
+    assert parse(f"[limits]\nduty = {value}\n" + AGED).limits.duty == share
 
 
 def test_a_page_of_a_rule_is_capped_by_the_limit() -> None:
