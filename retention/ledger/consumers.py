@@ -20,9 +20,11 @@ def common_table(log: Events, cursors: Cursors, p: Params, now: int) -> str:
     """The WITH clause that makes `CONSUMERS`. A consumer that is listed in the policy and never acked is quiet."""
     quiet = "0"
     if log.stopped_after is not None and cursors.moved is not None:
-        since = f"retention_m.{name(cursors.moved.column)} >= {p(unit(cursors.moved.format).encode(now - log.stopped_after))}"
-        own = consumer_test(cursors, "retention_n.name", "retention_m")
-        quiet = f"NOT EXISTS (SELECT 1 FROM {name(cursors.table)} AS retention_m WHERE {own} AND {since})"
+        moved = f"retention_m.{name(cursors.moved.column)}"
+        since = p(unit(cursors.moved.format).encode(now - log.stopped_after))
+        mine = f"SELECT 1 FROM {name(cursors.table)} AS retention_m WHERE {consumer_test(cursors, 'retention_n.name', 'retention_m')}"
+        # Of a place without a time nobody knows when it moved: its consumer counts. Two look-ups, each through the index.
+        quiet = f"NOT EXISTS ({mine} AND {moved} >= {since}) AND NOT EXISTS ({mine} AND {moved} IS NULL)"
     each = f"SELECT retention_n.name, {quiet} FROM retention_names AS retention_n"
     return f"WITH RECURSIVE {_names(log, cursors, p)}, {CONSUMERS}(name, quiet) AS MATERIALIZED ({each})"
 

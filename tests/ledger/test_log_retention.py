@@ -73,6 +73,14 @@ def test_a_cursor_that_is_no_whole_number_counts_as_zero(notes: Database, positi
     assert drain(notes, NOTES).deleted == 0
 
 
+@pytest.mark.parametrize(("moved", "deleted"), [("NULL", 0), ("'soon'", 0), ("0", 1)])
+def test_a_place_of_which_nobody_knows_when_it_moved_is_a_live_consumers(notes: Database, moved: str, deleted: int) -> None:
+    """A column that was added later is NULL in the old rows."""
+    edit(notes, "s", 40)
+    notes.script(f"INSERT INTO readers VALUES ('anna', 't', 1, {moved})")
+    assert drain(notes, NOTES).deleted == deleted
+
+
 def test_a_log_with_no_reader_at_all_goes_by_age(notes: Database) -> None:
     edit(notes, "s", 40)
     assert drain(notes, NOTES).deleted == 1
