@@ -13,6 +13,8 @@ import apsw
 from retention import Receipt
 from retention.errors import HostError
 from retention.hosts.base import Host
+from retention.hosts.d1 import AsyncD1
+from retention.hosts.libsql import AsyncLibSQL
 from retention.hosts.sqlite_like_d1 import limited_like_d1
 from retention.steps import Batch, Statement
 from tests.conformance.script import script
@@ -66,6 +68,7 @@ class Place:
         beside: another client: it looks past the host, and writes between its steps.
         setup: executes statements as one batch.
         connect: another host for the same database, over the network; its arguments are the host's.
+        aconnect: an asynchronous one.
         log: the statements that the server executed since it was last emptied, where it says so.
         empty_log: empties it.
     """
@@ -75,6 +78,7 @@ class Place:
     beside: Any
     setup: Callable[[Sequence[str]], object]
     connect: Callable[..., Any] | None = None
+    aconnect: Callable[[], Any] | None = None
     log: Callable[[], list[str]] | None = None
     empty_log: Callable[[], object] = lambda: None
 
@@ -106,14 +110,20 @@ def opened(name: str, servers: Servers, directory: Path) -> Generator[Place]:
             def statements() -> list[str]:
                 return [s if isinstance(s, str) else s["sql"] for request in database.log() for s in request["statements"]]
 
+            def awaited() -> AsyncD1:
+                return AsyncD1(database.account, database.id, token=database.token, base_url=database.url)
+
             with database.host() as host:
-                yield Place(name, host, beside, lambda sql: database.setup(*sql), database.host, statements, database.reset)
+                yield Place(name, host, beside, lambda sql: database.setup(*sql), database.host, awaited, statements, database.reset)
             beside.close()
         case "libsql":
             server = libsql.Server(directory / "sqld")
             try:
                 with server.database.host() as host:
-                    yield Place(name, host, Client(server.database), lambda sql: server.database.setup(*sql), server.database.host)
+                    url, connect = server.database.url, server.database.host
+                    yield Place(
+                        name, host, Client(server.database), lambda sql: server.database.setup(*sql), connect, lambda: AsyncLibSQL(url)
+                    )
             finally:
                 server.stop()
         case _:
