@@ -22,8 +22,8 @@ from .policy.models import Policy
 from .runner.bound import milliseconds
 from .runner.conduct import Conducted, Observer, conduct
 from .runner.drive import adrive, drive
+from .runner.given import as_policy
 from .runner.opening import aopened, opened
-from .runner.runs import as_policy
 from .stores.base import CursorStore, MemoryStore
 from .upkeep.migrate import Migrations
 

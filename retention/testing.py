@@ -20,7 +20,8 @@ from .capabilities import Capabilities
 from .errors import HostError
 from .policy.models import Limits, Policy
 from .runner.conduct import Observer
-from .runner.runs import Now, run
+from .runner.given import Now
+from .runner.runs import run
 from .steps import Batch, Result, Step, Value
 from .stores import MemoryStore
 

@@ -12,7 +12,7 @@ from ..policy.load import load
 from ..presets.relay.sample import NOW, make_sample, sample_policy
 from ..report.plan import plan_text
 from ..report.words import number
-from ..runner.runs import milliseconds
+from ..runner.given import milliseconds
 from ..runner.runs import run as carry_out
 from ..stores import FileStore
 from .output import show_receipt, watching, write

@@ -11,8 +11,8 @@ from ..hosts.base import Host
 from ..plan.model import Plan
 from ..policy.models import Policy
 from ..report.plan import plan_data, plan_text
+from ..runner.given import milliseconds
 from ..runner.lease import Lease
-from ..runner.runs import milliseconds
 from ..runner.runs import plan as compile_plan
 from .output import write, write_json
 from .reading import answered

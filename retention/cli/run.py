@@ -17,7 +17,7 @@ from ..errors import HostError, PolicyError, Refused
 from ..hosts import open_host
 from ..hosts.base import Host
 from ..policy.models import Policy
-from ..runner.runs import milliseconds
+from ..runner.given import milliseconds
 from ..runner.runs import run as carry_out
 from ..stores import FileStore, StateLock
 from .output import show_receipt, watching

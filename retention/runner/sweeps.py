@@ -13,8 +13,9 @@ from ..policy.models import Limits, Policy
 from ..stores.base import CursorStore, MemoryStore
 from .conduct import Observer
 from .drive import adrive, drive
+from .given import Now, as_policy
 from .opening import aopened, opened
-from .runs import Now, Session, as_policy
+from .session import Session
 
 if TYPE_CHECKING:
     import apsw

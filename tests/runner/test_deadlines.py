@@ -9,7 +9,7 @@ import apsw
 import pytest
 
 import retention
-from retention.runner.runs import Session
+from retention.runner.session import Session
 
 POLICY: dict[str, Any] = {
     "version": 1,
