@@ -29,8 +29,9 @@ _GROWTH = 4
 _MEMORY = 0.7
 """Weight of what was known before against the latest write: about three writes back still count."""
 
-_LONGEST = 2
-"""A write may take so many times the aim where its fixed part alone fills two thirds of it: a smaller one would only repeat that part."""
+_LONGEST, _LONGEST_BESIDE = 2, 1.5
+"""A write may take so many times the aim where its fixed part alone fills two thirds of it: a smaller one would only repeat that part.
+Beside another writer less: one of 15 ms leaves room for chance before the 18 ms after which a waiter looks again (it sleeps 15 ms then)."""
 
 _MOST = 4
 """No page is meant to take more than so many times the aim, however few its rows: with a megabyte in each, a hundred take a second."""
@@ -74,6 +75,7 @@ class Sizes:
         max_writes: cap of `writes` (`rows_changed`).
         target: aim for one write, s (25 ms on a file: two frames of a 60 Hz screen wait at the most; 200 ms remote).
         patience: a write of fewer than `WORTH_ROWS` may take so long, s; never less than `target`.
+        longest: a write may take so many times `target` where its fixed part fills it.
         guessed: nothing was ever learnt of this rule's rows.
     """
 
@@ -83,6 +85,7 @@ class Sizes:
     max_writes: int
     target: float
     patience: float
+    longest: float = _LONGEST
     guessed: bool = False
     _line: _Line = field(default_factory=_Line)
 
@@ -95,7 +98,7 @@ class Sizes:
 
     def beside(self, aim: float | None, target: float, patience: float) -> None:
         """To be called before a page: aim at what the rule does, or, while others may be waiting, at `aim`, from a smaller first guess."""
-        self.target, self.patience = (aim, aim) if aim else (target, patience)
+        self.target, self.patience, self.longest = (aim, aim, _LONGEST_BESIDE) if aim else (target, patience, _LONGEST)
         if aim and self.guessed:
             self.keys, self.writes, self.guessed = min(self.keys, CAREFUL_ROWS), min(self.writes, CAREFUL_ROWS), False
 
@@ -106,7 +109,7 @@ class Sizes:
         self.guessed = False
         self._line.add(rows, seconds)
         fixed, slope = self._line.parts()
-        aim = min(_LONGEST * self.target, max(self.target, 1.5 * fixed))
+        aim = min(self.longest * self.target, max(self.target, 1.5 * fixed))
         fitting = max(int((aim - fixed) / slope), min(WORTH_ROWS, int((self.patience - fixed) / slope)))
         if fitting < rows:
             floor = max(1, min(FLOOR_ROWS, self.max_writes, int(_MOST * self.target / slope)))
