@@ -26,7 +26,10 @@ __all__ = ["PLACES", "Place", "opened", "said"]
 PLACES = ("sqlite-like-d1", "d1", "libsql")
 
 
-SAME = ("rule", "table", "cutoff", "walk", "mode", "scanned", "deleted", "undated", "unreadable", "held", "referenced", "malformed_tenants")
+SAME = (
+    "rule", "table", "cutoff", "walk", "mode", "scanned", "deleted", "undated", "unreadable", "held", "referenced", "too_large",
+    "malformed_tenants",
+)  # fmt: skip
 """What a receipt says of a rule on every host alike: neither timings nor meters."""
 
 

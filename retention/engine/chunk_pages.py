@@ -10,7 +10,7 @@ from ..statements.keys import Key
 from ..statements.pages import Boundary, Range, Row
 from ..steps import Archive, Batch, Result, Step
 from .budget import Budget
-from .deletes import CHANGES, deleted, learn, write
+from .deletes import CHANGES, deleted, fits, learn, write
 from .traversal import Pages, Traversal, advance, ask, count, found_again
 
 __all__ = ["ChunkTraversal"]
@@ -45,10 +45,11 @@ def _page(state: Traversal, budget: Budget, chunk: int) -> Pages:
         if start and budget.now >= budget.deadline:
             return
         chosen = [rows[i] for i in part]
-        if state.rule.archive is not None:
+        load = len(chosen) + sum(row.children for row in chosen)
+        if state.rule.archive is not None and fits(state, load):
             yield Archive(state.rule.name, state.rule.table, pages.archived, tuple(r.values for r in chosen))
         try:
-            yield from _delete_rows(state, chosen)
+            yield from _delete_rows(state, chosen, load)
         except HostError as error:
             if error.applied is None:
                 whole = replace(_summary(page, state, rows, tenants), expired=len(gone) - start)
@@ -75,18 +76,19 @@ def _rows(state: Traversal, page: Range, keys: int) -> Generator[Step, list[Resu
             state.sizes.failed(keys)
         raise
     rows, tenants = state.rule.pages.read_rows(result.rows)
-    state.sizes.read(len(rows), sum(r.verdict == 1 for r in rows), result.seconds, filled=len(rows) >= keys)
+    load = sum(1 + r.children for r in rows if r.verdict == 1)
+    state.sizes.read(len(rows), load, result.seconds, filled=len(rows) >= keys)
     return rows, tenants
 
 
-def _delete_rows(state: Traversal, chosen: list[Row]) -> Pages:
+def _delete_rows(state: Traversal, chosen: list[Row], load: int) -> Pages:
     rule = state.rule
     statements = [rule.pages.delete_rows(chosen, state.cutoffs)]
     if rule.asks_changes:
         statements.append(CHANGES)
-    results = yield from write(state, statements)
+    results = yield from write(state, statements, load)
     state.receipt.changed += max(0, len(chosen) - deleted(state, results))
-    state.sizes.wrote(len(chosen), results[0].seconds, limited=True)
+    state.sizes.wrote(load, results[0].seconds, limited=True)
 
 
 def _cursor(state: Traversal, page: Range, key: Key) -> Key:

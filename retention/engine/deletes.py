@@ -10,7 +10,7 @@ from ..statements.pages import Boundary, Range
 from ..steps import Batch, Result, Statement, Step
 from .traversal import Traversal, advance, ask, count
 
-__all__ = ["BLOCKED_ROWS", "CHANGES", "deleted", "learn", "write"]
+__all__ = ["BLOCKED_ROWS", "CHANGES", "deleted", "fits", "learn", "write"]
 
 BLOCKED_ROWS = 100
 """A rule with so many rows in one run that cannot go stops for that run: each costs two statements, and a person must look anyway."""
@@ -18,8 +18,15 @@ BLOCKED_ROWS = 100
 CHANGES = Statement("SELECT changes()")
 
 
-def write(state: Traversal, statements: list[Statement]) -> Generator[Step, list[Result] | None, list[Result]]:
-    """Send a delete and what belongs to it, as one unit."""
+def fits(state: Traversal, load: int) -> bool:
+    """Whether a delete may change so many rows, as they were counted. Others bound it while it runs, where nothing is counted first."""
+    return state.rule.pages.children is None or load <= state.rule.max_writes
+
+
+def write(state: Traversal, statements: list[Statement], load: int) -> Generator[Step, list[Result] | None, list[Result]]:
+    """Send a delete and what belongs to it, as one unit, if it `fits`."""
+    if not fits(state, load):
+        raise HostError(f"{load} rows would change at once", "too_many_changes")
     try:
         return (yield from ask(state, Batch(tuple(statements), writes=True, max_changes=state.rule.max_changes)))
     except HostError as error:

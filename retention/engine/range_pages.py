@@ -34,7 +34,7 @@ def _page(state: Traversal, budget: Budget) -> Pages:
         found = yield from boundary(state, page, keys)
     state.ahead = None
     page = Range(within=found.within) if found.within else page
-    load = max(found.expired, 0 if state.rule.max_changes is None else found.expired + found.children)
+    load = found.expired + found.children
     if load > state.sizes.writes and found.seen > 1 and state.trouble is None:
         keys = state.sizes.fewer(found.seen, load)
         found = yield from boundary(state, page, keys)
@@ -72,8 +72,8 @@ def _delete_range(state: Traversal, budget: Budget, page: Range, found: Boundary
     if rule.looks_ahead and after is not None and state.trouble is None and budget.refuses(rule.page_cost + rule.delete_cost + 1) is None:
         ahead = (after.next_range(), state.sizes.keys)
         statements.append(rule.pages.boundary(*ahead, state.cutoffs))
-    results = yield from write(state, statements)
+    results = yield from write(state, statements, found.expired + found.children)
     deleted(state, results)
-    state.sizes.wrote(found.expired, results[0].seconds, limited=found.filled)
+    state.sizes.wrote(found.expired + found.children, results[0].seconds, limited=found.filled)
     if ahead is not None:
         state.ahead = (*ahead, rule.pages.read_boundary(*ahead, results[-1].rows[0]))

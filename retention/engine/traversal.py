@@ -195,7 +195,7 @@ def boundary(state: Traversal, page: Range, keys: int) -> Generator[Step, list[R
             state.sizes.failed(keys)
         raise
     found = state.rule.pages.read_boundary(page, keys, result.rows[0])
-    state.sizes.read(found.seen, found.expired, result.seconds, filled=found.filled)
+    state.sizes.read(found.seen, found.expired + found.children, result.seconds, filled=found.filled)
     return found
 
 

@@ -129,9 +129,15 @@ class Row:
         return None if tenant is None else text_of(tenant)
 
     @property
+    def children(self) -> int:
+        """Rows that would go with it by cascade, where it was asked (remote hosts), else 0."""
+        return 0 if self.pages.children is None else int(self.found[-1] or 0)  # type: ignore[arg-type]
+
+    @property
     def values(self) -> tuple[Value | RawText, ...]:
         """For an archive (rows that would go)."""
-        pairs = self.found[self.pages.verdict_at + 2 + (self.pages.tenant is not None) :]
+        start = self.pages.verdict_at + 2 + (self.pages.tenant is not None)
+        pairs = self.found[start : start + 2 * len(self.pages.archived)]
         return tuple(None if kind == "null" else arrived(kind, value) for kind, value in zip(pairs[::2], pairs[1::2], strict=True))
 
 
@@ -367,6 +373,9 @@ class PageSQL:
             shown.append(f"CASE WHEN v IS 'malformed' THEN {hex_text('tenant')} END")
         for i in range(len(self.archived)):
             shown += [f"CASE WHEN v IS 1 THEN typeof(c{i}) END", f"CASE WHEN v IS 1 THEN {travel(f'c{i}')} END"]
+        if self.children is not None:
+            inner.append(f"{self.children} AS children")
+            shown.append("CASE WHEN v IS 1 THEN children END")
         page = f"SELECT {', '.join(inner)} FROM {self._source} WHERE {self._range(shape)} ORDER BY {self._order(shape)} LIMIT {rows:d}"
         return f"{self._given()}SELECT {', '.join(shown)} FROM ({page})"
 

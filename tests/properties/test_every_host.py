@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+import apsw
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -107,3 +108,42 @@ def test_used_is_what_the_server_counts_and_never_passes_the_limit(place: Place,
     else:
         pytest.fail("a limit above the smallest made no progress")
     assert world.eligible(place.beside) == set()
+
+
+@FEW
+@given(
+    families=st.lists(st.tuples(st.integers(0, 6), st.integers(0, 4), st.booleans()), min_size=1, max_size=12),
+    bound=st.integers(1, 9),
+    page_rows=st.integers(1, 6),
+    mode=st.sampled_from(["range", "chunk", {"chunk": 2}]),
+    index=st.booleans(),
+)
+def test_no_write_changes_more_than_it_may_children_included(
+    place: Place, families: list[tuple[int, int, bool]], bound: int, page_rows: int, mode: Any, index: bool
+) -> None:
+    """Parents with children that go with them, children that let go of them, and parents that are fresh."""
+    con = apsw.Connection("")
+    con.execute("PRAGMA foreign_keys = ON")
+    con.execute("CREATE TABLE t (id INTEGER PRIMARY KEY, at INTEGER); CREATE INDEX t_at ON t (at)")
+    con.execute("CREATE TABLE c (t INTEGER REFERENCES t ON DELETE CASCADE); CREATE INDEX c_t ON c (t)")
+    con.execute("CREATE TABLE n (t INTEGER REFERENCES t ON DELETE SET NULL); CREATE INDEX n_t ON n (t)")
+    for key, (cascade, null, fresh) in enumerate(families):
+        con.execute("INSERT INTO t VALUES (?, ?)", (key, NOW_MS // 1000 if fresh else 1_700_000_000 + key // 3))
+        con.executemany("INSERT INTO c VALUES (?)", [(key,)] * cascade)
+        con.executemany("INSERT INTO n VALUES (?)", [(key,)] * null)
+    place.load(con)
+    rule = {"table": "t", "keep": "30d", "age": {"column": "at", "format": "unix_s"}, "page_rows": page_rows, "mode": mode}
+    policy = {"version": 1, "limits": {"rows_changed": bound}, "rules": [rule | ({"walk": {"index": "t_at"}} if index else {})]}
+
+    def watch(step: Step, answer: Any, _seconds: float) -> None:
+        if isinstance(step, Batch) and step.writes and isinstance(answer, list) and answer[0].total_changes is not None:
+            assert answer[0].total_changes <= bound
+
+    here = retention.run(con, policy, now=NOW_MS)
+    there = retention.run(place.host, policy, now=NOW_MS, on_step=watch)
+    assert (here.outcome, there.outcome, said(there)) == ("done", "done", said(here)), here
+    kept = [key for key, (cascade, null, fresh) in enumerate(families) if fresh or 1 + cascade + null > bound]
+    for table in ("t", "c", "n"):
+        sql = f"SELECT * FROM {table} ORDER BY 1, 2" if table == "t" else f"SELECT * FROM {table} ORDER BY 1"
+        assert place.beside.execute(sql).fetchall() == con.execute(sql).fetchall()
+    assert [key for key, _ in place.beside.execute("SELECT * FROM t ORDER BY 1").fetchall()] == kept
