@@ -14,7 +14,7 @@ import hmac
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ..errors import HostError, PolicyError
+from ..errors import Fenced, HostError, PolicyError, Refused
 from ..policy.ledger_models import Creation
 from ..statements.quoting import name
 from ..steps import Engine, Result, Statement, Value
@@ -102,6 +102,7 @@ def create(
             `idempotency_unavailable` 503, `bootstrap_secret_invalid` 401, `idempotency_owner_required` 401. After it:
             `idempotency_conflict` 409, `idempotency_terminalized` 409, `idempotency_unusable` 409, `id_collision` 500.
         ClaimUnreadable: `readback_unavailable` (503): the writes failed in a way that leaves open what stands.
+        Refused: a trigger breaks the chain without an error, so that a part would be missing; nothing stands.
         HostError: the writes failed and nothing stands.
     """
     scope, secret = _authorize(caller)
@@ -120,6 +121,12 @@ def create(
     find = _find(creation, scope, key)
     try:
         *_, found = yield from ask(*_make(creation, row, members, binding), find, writes=True, repeatable=True)
+    except Fenced as error:
+        raise Refused(
+            f"a trigger keeps a row that belongs to the new one of {creation.table} from being written, so nothing was made; let the "
+            f"trigger pass it, or leave that row out",
+            "schema",
+        ) from error
     except HostError as error:
         if not error.retryable and error.applied is False:
             raise
@@ -165,7 +172,16 @@ def _make(creation: Creation, row: Row, members: Sequence[Row], binding: Mapping
     taken += [f"SELECT 1 FROM {name(r.table)} AS r WHERE r.{name(r.id)} = {p(r.values[r.id])}" for r in (row, *members)]
     first = insert(p, row.table, row.values, " AND ".join(f"NOT EXISTS ({rows})" for rows in taken))
     rest = [(member.table, member.values) for member in members] + [(creation.binding, binding)]
-    return [first, *(following(table, values) for table, values in rest)]
+    return [first, *(following(table, values) for table, values in rest), _whole(creation, row, binding)]
+
+
+def _whole(creation: Creation, row: Row, binding: Mapping[str, Value]) -> Statement:
+    """A fence that our row has its binding, the last link of the chain: a trigger may break it without an error."""
+    p = Params()
+    ours = " AND ".join(f"r.{name(column)} = {p(row.values[column])}" for column in (creation.id, creation.secret))
+    bound = f"SELECT 1 FROM {name(creation.binding)} AS b WHERE b.{name(creation.bound)} = r.{name(creation.id)}"
+    half = f"SELECT 1 FROM {name(creation.table)} AS r WHERE {ours} AND NOT EXISTS ({bound})"
+    return p.statement(f"SELECT CASE WHEN NOT EXISTS ({half}) THEN 1 ELSE json_extract('1', 'fence:whole') END")
 
 
 def _find(creation: Creation, scope: str, key: str) -> Statement:

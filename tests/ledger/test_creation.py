@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from retention.errors import HostError, PolicyError
+from retention.errors import HostError, PolicyError, Refused
 from retention.ledger.canonical import sha256
 from retention.ledger.claim_errors import ClaimRefused, ClaimUnreadable
 from retention.ledger.creation import Caller, Created, child_secret, create, terminalize
@@ -54,11 +54,23 @@ def test_wb_2_a_channel_that_cannot_be_made_leaves_nothing(relay: Database) -> N
     assert tally(relay) == (0, 0, 0)
 
 
+@pytest.mark.parametrize("table", ["channels", "workspace_create_idempotency"])
+def test_a_trigger_that_ignores_a_part_in_silence_leaves_nothing(relay: Database, table: str) -> None:
+    """Without its binding a workspace would be made once more by each replay."""
+    relay.script(f"CREATE TRIGGER quiet BEFORE INSERT ON {table} BEGIN SELECT RAISE(IGNORE); END")
+    for _ in range(2):
+        with pytest.raises(Refused, match="a trigger keeps a row"):
+            make(relay)
+        assert tally(relay) == (0, 0, 0)
+    relay.script("DROP TRIGGER quiet")
+    assert (make(relay).created, tally(relay)) == (True, (1, 1, 1))
+
+
 def test_wb_3_everything_is_in_one_batch(relay: Database) -> None:
     """The relay refuses a handle that cannot write atomically; a batch that writes is atomic by contract."""
     faulty = Faulty(relay.host)
     make(faulty)
-    assert [(b.writes, b.repeatable, len(b.statements)) for b in faulty.sent] == [(True, True, 4)]
+    assert [(b.writes, b.repeatable, len(b.statements)) for b in faulty.sent] == [(True, True, 5)]
 
 
 @pytest.mark.parametrize(("case", "workspace", "channel"), [("WB-4", "w2", "c9"), ("WB-5", "w9", "c2")])
