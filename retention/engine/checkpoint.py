@@ -47,6 +47,8 @@ class _Entry(BaseModel):
     policy: str | None = None
     whole: Whole | None = None
     stale: bool = False
+    settled: bool = False
+    carried: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,9 @@ class Entry:
         rows: adapted page sizes (keys read, rows written).
         whole: unix seconds when the last whole traversal ended (ordered walks).
         stale: since the traversal began, something changed that the rule's condition reads.
+        settled: since a run last ended `done`, a traversal has begun and ended, and nothing has changed since that the rule's condition
+            reads.
+        carried: the traversal under way began before a run last ended `done`.
     """
 
     cursor: Key = ()
@@ -68,6 +73,8 @@ class Entry:
     rows: tuple[int, int] | None = None
     whole: int | None = None
     stale: bool = False
+    settled: bool = False
+    carried: bool = False
 
 
 Identities = dict[str, tuple[str, str]]
@@ -152,7 +159,7 @@ def _entry(raw: Any, walk: str, policy: str) -> Entry:
     integers = walk == "rowid"
     cursor, high = decode_key(parsed.cursor, integers), decode_key(parsed.high, integers)
     young = None if parsed.young is None else decode_key(parsed.young, integers)
-    return Entry(cursor, high, young, parsed.rows, parsed.whole, parsed.stale)
+    return Entry(cursor, high, young, parsed.rows, parsed.whole, parsed.stale, parsed.settled, parsed.carried)
 
 
 def _written(entry: Entry, walk: str, policy: str) -> dict[str, Any]:
@@ -170,6 +177,10 @@ def _written(entry: Entry, walk: str, policy: str) -> dict[str, Any]:
         written["whole"] = entry.whole
     if entry.stale and entry.high:
         written["stale"] = True
+    if entry.settled:
+        written["settled"] = True
+    if entry.carried and entry.high:
+        written["carried"] = True
     return {**written, "walk": walk, "policy": policy} if written else {}
 
 

@@ -10,7 +10,7 @@ from ..statements.keys import Key
 from ..statements.pages import Boundary, Range, Row
 from ..steps import Archive, Batch, Result, Step
 from .budget import Budget
-from .deletes import CHANGES, deleted, fits, learn, write
+from .deletes import CHANGES, deleted, fits, ignored, learn, write
 from .traversal import Pages, Traversal, advance, ask, count, found_again
 
 __all__ = ["ChunkTraversal"]
@@ -87,8 +87,15 @@ def _delete_rows(state: Traversal, chosen: list[Row], load: int) -> Pages:
     if rule.asks_changes:
         statements.append(CHANGES)
     results = yield from write(state, statements, load)
-    state.receipt.changed += max(0, len(chosen) - deleted(state, results))
+    missed = max(0, len(chosen) - deleted(state, results))
     state.sizes.wrote(load, results[0].seconds, limited=True)
+    if rule.recounts and missed:
+        # Some went with others of the list, or a trigger kept them.
+        (result,) = yield from ask(state, Batch((rule.pages.left(chosen, state.cutoffs),)))
+        there, due = (int(n or 0) for n in result.rows[0])  # type: ignore[arg-type]
+        ignored(state, due)
+        missed = there - due
+    state.receipt.changed += missed
 
 
 def _cursor(state: Traversal, page: Range, key: Key) -> Key:

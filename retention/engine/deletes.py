@@ -10,7 +10,7 @@ from ..statements.pages import Boundary, Range
 from ..steps import Batch, Result, Statement, Step
 from .traversal import Traversal, advance, ask, count
 
-__all__ = ["BLOCKED_ROWS", "CHANGES", "deleted", "fits", "learn", "write"]
+__all__ = ["BLOCKED_ROWS", "CHANGES", "deleted", "fits", "ignored", "learn", "write"]
 
 BLOCKED_ROWS = 100
 """A rule with so many rows in one run that cannot go stops for that run: each costs two statements, and a person must look anyway."""
@@ -50,6 +50,14 @@ def deleted(state: Traversal, results: Sequence[Result]) -> int:
         for table, rows in first.cascaded.items():
             receipt.cascaded[table] = receipt.cascaded.get(table, 0) + rows
     return changes
+
+
+def ignored(state: Traversal, rows: int) -> None:
+    """Rows are there that a delete without an error should have taken."""
+    if rows:
+        state.receipt.blocked += rows
+        table = state.rule.table
+        state.receipt.error = state.receipt.error or f"rows of {table} cannot be deleted: a trigger of {table} keeps them by RAISE(IGNORE)"
 
 
 def learn(state: Traversal, error: HostError, page: Range, found: Boundary, last: Key) -> None:

@@ -19,7 +19,7 @@ from ..statements.pages import Boundary, Range, Row
 from ..steps import Batch, Result, Statement, Step, Value
 from .budget import Budget
 from .checkpoint import Entry
-from .deletes import BLOCKED_ROWS
+from .deletes import BLOCKED_ROWS, ignored
 from .traversal import Pages, Traversal, advance, ask, begin, count
 
 __all__ = ["Drain"]
@@ -193,9 +193,10 @@ def _take(state: Drain, rows: Sequence[Key]) -> Passed:
     listed, load = listed[:fit], sum(counted.totals[:fit])
     state.average = load / fit
     try:
-        yield from _delete(state, (), (), listed, load, limited=fit < len(rows))
+        gone = yield from _delete(state, (), (), listed, load, limited=fit < len(rows))
     except HostError as error:
         return 1 if _refused(state, error, listed, load, counted) else 0
+    ignored(state, fit - gone)
     if state.paged == listed[0]:
         _left(state)
     return fit
@@ -296,9 +297,7 @@ def _page(state: Drain, parent: Key, counted: Counted) -> Pages:
         _left(state, kept=True)
 
 
-def _next_rows(
-    state: Drain, path: Path, parent: Key, edges: Sequence[int]
-) -> Generator[Step, list[Result] | None, tuple[Path, list[Key]]]:
+def _next_rows(state: Drain, path: Path, parent: Key, edges: Sequence[int]) -> Generator[Step, list[Result] | None, tuple[Path, list[Key]]]:
     """The first rows below a row, and where they stand."""
     most = min(state.most, state.fewer_below or state.most)
     below = path

@@ -40,6 +40,9 @@ _FATAL: dict[str, tuple[Outcome, Why]] = {
 }
 """Errors that concern the database and not a rule: the run ends."""
 
+_SPENT: tuple[Why, ...] = ("deadline", "statements", "rows_read", "rows_written")
+"""Why a run of limited means ends with rules that wait for their turn. Those may have ended their traversals in earlier runs."""
+
 
 def because(error: HostError) -> Why:
     """Why a run ends that an error ended."""
@@ -90,6 +93,7 @@ class Pruner:
         warnings: what a person should know.
         further: what takes turns with the rules, behind them.
         turn_key: where the checkpoint keeps whose turn it is (see `Checkpoint`).
+        rounds: a rule that ended its traversal in an earlier run counts as finished. Not where one call is to do all of it.
     """
 
     plan: Plan
@@ -100,6 +104,7 @@ class Pruner:
     warnings: list[str] = field(default_factory=list[str])
     further: Sequence[Further] = ()
     turn_key: str = "next"
+    rounds: bool = False
     _rules: list[Traversal] = field(default_factory=list[Traversal])
     _checkpoint: Checkpoint = field(default_factory=Checkpoint)
     _refusals: dict[int, Refused] = field(default_factory=dict[int, Refused])
@@ -141,7 +146,7 @@ class Pruner:
             state.pages = 0
             if not state.done and not state.receipt.blocked:
                 state.receipt.error = None
-            if state.done and state.stale:
+            if state.done and state.stale and not state.endless:
                 state.restart()
         ending = yield from self._rotate(failed, capped)
         ending.deleted = sum(s.receipt.gone for s in self._rules) - before
@@ -206,7 +211,8 @@ class Pruner:
             return self._ended(failed, capped)
         if self._turn not in waiting:
             self._turn = next(i for i in self._ring(self._turn) if i in waiting)
-        return self.budget.refuses(self._rules[self._turn].cost)
+        why = self.budget.refuses(self._rules[self._turn].cost)
+        return self._done() if why in _SPENT and self._round_is_over() else why
 
     def _ended(self, failed: set[int], capped: set[int]) -> Pass:
         errors = failed | {i for i, s in enumerate(self._rules) if s.receipt.error}
@@ -215,9 +221,19 @@ class Pruner:
             return Pass("refused", refusal.why, message=str(refusal))
         if errors:
             return Pass("failed", "error")
-        if capped:
+        if capped and not self._round_is_over():
             return Pass("more", "pages")
-        return Pass("more" if any(s.stale for s in self._rules) else "done", "finished")
+        return Pass("more", "finished") if any(s.stale for s in self._rules) else self._done()
+
+    def _round_is_over(self) -> bool:
+        """Whether every rule has ended a traversal, in this run or an earlier one, since a run last ended `done`."""
+        looked = any(s.pages for s in self._rules)
+        return self.rounds and looked and all(s.rule.never or (s.settled and not s.receipt.error) for s in self._rules)
+
+    def _done(self) -> Pass:
+        for state in self._rules:
+            state.settled, state.carried = False, bool(state.high)
+        return Pass("done", "finished")
 
     def _limited(self, why: Why, failed: set[int]) -> Pass:
         """A limit ended the pass. What failed before it is not hidden by that, or it would stay unseen while limits end each run."""
@@ -239,4 +255,4 @@ class Pruner:
             return
         for other in self._rules:
             if (other.rule.reads & state.rule.feeds or other.rule.table in state.rule.alters) and other.rule.settles:
-                other.stale = True
+                other.stale, other.settled = True, False

@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from ..errors import HostError
 from ..statements.keys import Key
 from ..statements.pages import Boundary, Range
+from ..steps import Batch
 from .budget import Budget
-from .deletes import CHANGES, deleted, learn, write
-from .traversal import Pages, Traversal, advance, boundary, count, found_again
+from .deletes import CHANGES, deleted, ignored, learn, write
+from .traversal import Pages, Traversal, advance, ask, boundary, count, found_again
 
 __all__ = ["RangeTraversal"]
 
@@ -73,7 +74,10 @@ def _delete_range(state: Traversal, budget: Budget, page: Range, found: Boundary
         ahead = (after.next_range(), state.sizes.keys)
         statements.append(rule.pages.boundary(*ahead, state.cutoffs))
     results = yield from write(state, statements, found.expired + found.children)
-    deleted(state, results)
+    changes = deleted(state, results)
     state.sizes.wrote(found.expired + found.children, results[0].seconds, limited=found.filled)
     if ahead is not None:
         state.ahead = (*ahead, rule.pages.read_boundary(*ahead, results[-1].rows[0]))
+    if rule.recounts and changes < found.expired:
+        (result,) = yield from ask(state, Batch((rule.pages.boundary(page, found.seen + 1, state.cutoffs),)))
+        ignored(state, rule.pages.read_boundary(page, found.seen + 1, result.rows[0]).expired)

@@ -7,7 +7,7 @@ is trusted by a write: every delete decides again.
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ..errors import HostError
 from ..plan.model import RulePlan
@@ -32,7 +32,9 @@ class Traversal:
         rule, receipt, sizes: what runs, what it did, how large its pages are.
         cutoffs: the condition's bound values.
         end: the exclusive end of a walk by age.
-        cursor, high, young, whole, stale: as in the checkpoint's entry.
+        cursor, high, young, whole, stale, settled, carried: as in the checkpoint's entry.
+        last: rows seen and rows deleted by the whole traversal before; `marked` is where the receipt stood when this one began.
+        endless: the table fills as fast as it empties: no further traversal.
         continuing: an ordered rule that starts where the last run ended.
         trouble: keys at a time, and the key at which to stop caring, after a page that failed.
         ahead: the next page's boundary, if it travelled with the last delete.
@@ -51,6 +53,11 @@ class Traversal:
     young: Key | None = None
     whole: int | None = None
     stale: bool = False
+    settled: bool = False
+    carried: bool = False
+    last: tuple[int, int] | None = None
+    marked: tuple[int, int] | None = None
+    endless: bool = False
     continuing: bool = False
     trouble: tuple[int, Key] | None = None
     ahead: tuple[Range, int, Boundary] | None = None
@@ -75,6 +82,8 @@ class Traversal:
             young=entry.young,
             whole=entry.whole,
             stale=entry.stale,
+            settled=entry.settled,
+            carried=entry.carried,
         )
         if not state.high:
             state.restart()
@@ -91,6 +100,7 @@ class Traversal:
             self.cursor = ()
         self.high, self.young, self.trouble, self.ahead = (), None, None, None
         self.stale = self.done = False
+        self.marked = None if self.cursor else (self.receipt.scanned, self.receipt.gone)
         # What is kept is said of one traversal: a row that two passes keep is one row.
         receipt = self.receipt
         receipt.finished, receipt.error = False, None
@@ -98,6 +108,9 @@ class Traversal:
 
     def entry(self) -> Entry:
         """What the checkpoint keeps."""
+        return replace(self._standing(), settled=self.settled, carried=self.carried)
+
+    def _standing(self) -> Entry:
         rows = self.sizes.stored()
         kept = (rows[0], rows[1]) if rows else None
         if self.trouble is not None:
@@ -131,6 +144,22 @@ class Traversal:
         self.high, self.ahead, self.trouble = (), None, None
         self.continuing = False
         self.done = self.receipt.finished = True
+        self.settled = not self.stale and not self.carried and self.receipt.error is None
+        self.carried = False
+        self._weigh()
+
+    def _weigh(self) -> None:
+        """Whether another traversal can get further: rows deleted, and no fewer there than before, come back as fast as they go."""
+        if self.marked is None:
+            return
+        seen, gone = self.receipt.scanned - self.marked[0], self.receipt.gone - self.marked[1]
+        if self.rule.refilled and gone and self.last is not None and self.last[1] and seen >= self.last[0]:
+            self.endless = True
+            self.receipt.error = self.receipt.error or (
+                f"rows come into {self.rule.table} as fast as they go, because deleting makes a trigger insert them; "
+                f"change the trigger, or leave such rows out by `only`"
+            )
+        self.last = seen, gone
 
     def next_range(self) -> Range:
         """The rest of the traversal: where the next page begins, and where it must end."""

@@ -41,7 +41,7 @@ def read_drained(schema: Schema, table: Table, enforced: bool, where: str) -> tu
     places = list(nodes(root))
     if len(places) > MAX_PLACES:
         raise Refused(
-            f"{where}: the tables below {table.name!r} are reached in {len(places)} ways, and children = \"drain\" follows {MAX_PLACES}; "
+            f'{where}: the tables below {table.name!r} are reached in {len(places)} ways, and children = "drain" follows {MAX_PLACES}; '
             f"write rules for the children that delete them first.",
             "schema",
         )

@@ -16,7 +16,7 @@ from ..schema.model import ForeignKey, Schema, Table
 from ..statements.condition import Reference
 from ..statements.quoting import column, name
 
-__all__ = ["Family", "as_reference", "changed", "check_parents", "count_followers", "identity", "read_family"]
+__all__ = ["Family", "as_reference", "changed", "check_parents", "comes_back", "count_followers", "identity", "ignores", "read_family"]
 
 _KEEPS = ("NO ACTION", "RESTRICT")
 _FOLLOWS = ("CASCADE", "SET NULL", "SET DEFAULT")
@@ -30,6 +30,8 @@ class Family:
     deep: tables that go or change with it over more than one level, by name.
     feeds: every table that a delete changes, the rule's own included; triggers as far as their text tells.
     cascades: a delete may change more than the rule's own rows.
+    alters: tables in which it may change or make rows.
+    recounts: a delete may leave rows without an error, or take further rows of its own table.
     """
 
     references: tuple[Reference, ...]
@@ -38,6 +40,7 @@ class Family:
     feeds: frozenset[str]
     cascades: bool
     alters: frozenset[str] = frozenset()
+    recounts: bool = False
 
 
 def identity(table: Table) -> tuple[str, ...]:
@@ -61,7 +64,7 @@ def read_family(schema: Schema, table: Table, enforced: bool, children: str, hos
     keys = table.children if enforced else ()
     if children == "refuse" and keys:
         raise Refused(
-            f"{where}: {', '.join(sorted({k.child for k in keys}))} refer to {table.name!r}, and the rule says children = \"refuse\"; "
+            f'{where}: {", ".join(sorted({k.child for k in keys}))} refer to {table.name!r}, and the rule says children = "refuse"; '
             f"leave it out to let their declared actions happen.",
             "policy",
         )
@@ -79,7 +82,7 @@ def read_family(schema: Schema, table: Table, enforced: bool, children: str, hos
     if host.remote and deep:
         raise Refused(
             f"{where}: a delete would reach {', '.join(sorted(deep))} over more than one level of foreign keys, and {host.name} cannot "
-            f"measure or undo it; write children = \"drain\", which deletes them in counted steps, or rules for the children.",
+            f'measure or undo it; write children = "drain", which deletes them in counted steps, or rules for the children.',
             "schema",
         )
     events = changed(schema, table.name, enforced)
@@ -89,6 +92,7 @@ def read_family(schema: Schema, table: Table, enforced: bool, children: str, hos
         deep=deep,
         feeds=frozenset(t for t, _ in events),
         alters=frozenset(t for t, kind in events if kind != "DELETE"),
+        recounts=ignores(table) or _takes_more(schema, table.name, enforced),
         cascades=any(k.on_delete in _FOLLOWS for k in keys) or any(t.event == "DELETE" for t in table.triggers),
     )
 
@@ -99,7 +103,7 @@ def _index_advice(schema: Schema, key: ForeignKey) -> str:
         return f"create one: {sql}."
     return (
         f"no index can, because its type does not compare with {key.parent}({', '.join(key.parent_columns)}): declare one type on both "
-        f"sides, or write foreign_keys = \"off\"."
+        f'sides, or write foreign_keys = "off".'
     )
 
 
@@ -134,7 +138,7 @@ def _refuse_broken(table: Table, changed: frozenset[str] | None, where: str) -> 
         if not key.parent_exists and (changed is None or changed & set(key.columns)):
             raise Refused(
                 f"{where}: {key.child}({', '.join(key.columns)}) refers to {key.parent!r}, which is not there, so SQLite refuses every "
-                f"such delete while foreign keys are on; create {key.parent!r}, or write foreign_keys = \"off\".",
+                f'such delete while foreign keys are on; create {key.parent!r}, or write foreign_keys = "off".',
                 "schema",
             )
 
@@ -153,24 +157,62 @@ def _levels(schema: Schema, table: Table) -> Iterator[tuple[ForeignKey, ...]]:
         level = [t for t in (schema.table(n) for n in sorted(names)) if t is not None]
 
 
-def changed(schema: Schema, table: str, enforced: bool, event: str = "DELETE") -> set[tuple[str, str]]:
+Event = tuple[str, str]
+"""A table, and what happens to a row of it: DELETE, UPDATE or INSERT."""
+
+
+def changed(schema: Schema, table: str, enforced: bool, event: str = "DELETE") -> set[Event]:
     """Tables that a delete (or other `event`) of a row changes, through foreign keys and triggers, each with the event that it sees."""
-    seen: set[tuple[str, str]] = set()
-    todo: list[tuple[str, str]] = [(table, event)]
+    seen: set[Event] = set()
+    todo: list[Event] = [(table, event)]
     while todo:
         happens = todo.pop()
-        if happens in seen:
-            continue
-        seen.add(happens)
-        owner = schema.table(happens[0])
-        if owner is None:
-            continue
-        if enforced and happens[1] == "DELETE":
-            todo += [(k.child, "DELETE" if k.on_delete == "CASCADE" else "UPDATE") for k in owner.children if k.on_delete in _FOLLOWS]
-        for trigger in owner.triggers:
-            if trigger.event == happens[1]:
-                todo += [(written, kind) for written in trigger.writes for kind in ("DELETE", "UPDATE", "INSERT")]
+        if happens not in seen:
+            seen.add(happens)
+            todo += _after(schema, happens, enforced)
     return seen
+
+
+def _after(schema: Schema, happens: Event, enforced: bool) -> list[Event]:
+    """What an event brings about at once."""
+    owner = schema.table(happens[0])
+    if owner is None:
+        return []
+    found: list[Event] = []
+    if enforced and happens[1] == "DELETE":
+        found += [(k.child, "DELETE" if k.on_delete == "CASCADE" else "UPDATE") for k in owner.children if k.on_delete in _FOLLOWS]
+    for trigger in owner.triggers:
+        if trigger.event == happens[1]:
+            found += [(written, kind) for written in trigger.writes for kind in ("DELETE", "UPDATE", "INSERT")]
+    return found
+
+
+def comes_back(schema: Schema, table: Table, deleting: Iterable[str], pruned: Iterable[str], enforced: bool) -> bool:
+    """Whether deletes from the tables `deleting`, and from those of the `pruned` that fill by it, make triggers insert into a table."""
+    reached, todo = set[str](), set(deleting)
+    while todo and table.name not in reached:
+        filled = {into for one in todo for into in _filled(schema, changed(schema, one, enforced))}
+        todo = (filled - reached) & set(pruned)
+        reached |= filled
+    return table.name in reached
+
+
+def _filled(schema: Schema, events: Iterable[Event]) -> set[str]:
+    """Tables into which the triggers of these events insert."""
+    owners = [(owner, event) for table, event in events if (owner := schema.table(table)) is not None]
+    names = [name for owner, event in owners for trigger in owner.triggers if trigger.event == event for name in trigger.inserts]
+    return {found.name for name in names if (found := schema.table(name)) is not None}
+
+
+def _takes_more(schema: Schema, table: str, enforced: bool) -> bool:
+    """Whether a delete may bring about another one from the same table."""
+    start = (table, "DELETE")
+    return any(start in changed(schema, name, enforced, event) for name, event in _after(schema, start, enforced))
+
+
+def ignores(table: Table) -> bool:
+    """Whether a trigger may let a row of the table stay without an error."""
+    return any(trigger.event == "DELETE" and trigger.ignores for trigger in table.triggers)
 
 
 def count_followers(table: Table, followers: tuple[ForeignKey, ...]) -> str | None:

@@ -92,6 +92,13 @@ def explain(
         if error.kind == "limit":
             way = "leave `archive` out: it reads two columns for each of the table's" if "columns" in str(error) else "make `only` shorter"
             raise Refused(f"{where}: its statement does not fit {host.name}: {error}; {way}.", "schema") from error
+        if error.kind == "schema":
+            raise Refused(
+                f"{where}: the database does not accept its statements: {error}. A trigger that runs when rows of {rule.table!r} go, or "
+                f"rows that go with them, names what is not there: create that, or drop the trigger. Where rows go with them by a foreign "
+                f'key alone, foreign_keys = "off" leaves them alone.',
+                "schema",
+            ) from error
         raise Refused(f"{where}: the database does not accept its statements: {error}.", "schema") from error
     assert results is not None
     plans: list[QueryPlan] = []
@@ -153,7 +160,7 @@ def judge(lines: Sequence[str], rule: RulePlan, label: str, where: str, aliases:
             once = depth if once is None else once
         scanned = _visits_whole(node, once is None)
         ours = _OURS.match(node) is not None or scanned in aliases
-        own = scanned is not None and scanned.strip('"').lower() == rule.table.lower()
+        own = scanned is not None and scanned.strip('"').lower() in {rule.table.lower(), *rule.called}
         # The high-water reads one end of the key's own order: a scan that stops at its first row.
         if scanned is not None and not ours and (once is None or own or label.startswith(FAMILY)) and label != "high-water":
             raise Refused(

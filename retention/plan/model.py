@@ -49,7 +49,10 @@ class RulePlan:
         looks_ahead: the next page's boundary travels with a delete.
         digest: of the rule; a change restarts it.
         reads: tables whose change can make more rows of this rule go.
-        feeds: tables that this rule's deletes change.
+        feeds: tables that this rule's deletes change. alters: those in which they may change or make rows.
+        refilled: deleting makes triggers insert into the rule's own table, at once or over the tables of other rules.
+        recounts: a delete may leave rows without an error, or take more of the table's own than it was to: what is left is counted.
+        called: the names, in lower case, by which subqueries of the condition call the rule's own table.
         plans: the query plans that the gate has seen.
         notes: what a person should know.
     """
@@ -83,6 +86,9 @@ class RulePlan:
     reads: frozenset[str] = frozenset()
     feeds: frozenset[str] = frozenset()
     alters: frozenset[str] = frozenset()
+    refilled: bool = False
+    recounts: bool = False
+    called: frozenset[str] = frozenset()
     plans: tuple[QueryPlan, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -114,9 +120,9 @@ class RulePlan:
             # The rows, or the ones that waited and then the rows; their families' sizes; the way down to what fits.
             return 2 + bool(self.drain.climbs) + self.drain.descent + self.delete_cost
         if self.chunk is not None:
-            return 1 + -(-self.max_keys // self.chunk) * self.delete_cost
+            return 1 + -(-self.max_keys // self.chunk) * (self.delete_cost + self.recounts)
         # The boundary, once more where it holds more than one write may take, the delete, and the next page's boundary with it.
-        return 2 + self.delete_cost + (1 if self.looks_ahead else 0)
+        return 2 + self.delete_cost + (1 if self.looks_ahead else 0) + self.recounts
 
     def cutoffs(self, now_ms: int) -> tuple[Value, ...]:
         """What the condition's parameters are bound to in a run at `now_ms`."""

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from ..capabilities import Capabilities
 from ..errors import PolicyError, Refused
-from ..policy.conditions import check_names, parse_condition, rewritten
+from ..policy.conditions import called, check_names, parse_condition, rewritten
 from ..policy.digests import digest
 from ..policy.models import Policy, Rule
 from ..schema.model import Schema, Table, fold
@@ -18,7 +18,7 @@ from ..statements.quoting import name
 from ..steps import Batch, Statement
 from .advice import advise
 from .drain import drain_cost, holds_below, read_drained
-from .family import Family, as_reference, check_parents, count_followers, identity, read_family
+from .family import Family, as_reference, check_parents, comes_back, count_followers, identity, ignores, read_family
 from .model import RulePlan
 from .names import found_column, found_table, prunable
 from .walks import choose_walk
@@ -59,10 +59,12 @@ def compile_rule(rule: Rule, policy: Policy, schema: Schema, host: Capabilities,
         below, family = read_drained(schema, table, enforced, where)
     else:
         family = read_family(schema, table, enforced, rule.children, host, where)
+    drained = {node.table for _, node in nodes(below)} if below is not None else set[str]()
     if enforced:
-        drained = {node.table for _, node in nodes(below)} if below is not None else set[str]()
         check_parents(schema, [table, *(schema.tables[name] for name in sorted(drained))], where)
-    walk, why = choose_walk(rule, policy, table, where)
+    pruned = {found.name for one in policy.rules if one.enabled and (found := schema.table(one.table)) is not None}
+    refilled = comes_back(schema, table, {table.name} if below is None else drained, pruned, enforced)
+    walk, why = choose_walk(rule, policy, table, where, refilled=refilled)
     age = None
     if rule.age is not None:
         columns = tuple(found_column(table, c, where, "age column").name for c in rule.age.columns)
@@ -116,7 +118,7 @@ def compile_rule(rule: Rule, policy: Policy, schema: Schema, host: Capabilities,
         shape=shape,
         pages=pages,
         why_walk=why,
-        advice=advise(rule, policy, schema, table, walk),
+        advice=None if refilled else advise(rule, policy, schema, table, walk),
         end=_end(shape) if walk.by_age else None,
         chunk=chunk,
         drain=drain,
@@ -137,6 +139,9 @@ def compile_rule(rule: Rule, policy: Policy, schema: Schema, host: Capabilities,
         reads=frozenset(reads),
         feeds=family.feeds,
         alters=family.alters,
+        refilled=refilled,
+        called=_called(rule, policy, schema, table),
+        recounts=drain is None and (family.recounts if chunked else ignores(table)),
         notes=_notes(table, family, frozenset(reads), below),
     )
 
@@ -161,6 +166,13 @@ def _only(rule: Rule, schema: Schema, table: Table, where: str, reads: set[str])
     names = check_names(condition, schema, table)
     reads |= set(names.tables)
     return condition.text, names.columns
+
+
+def _called(rule: Rule, policy: Policy, schema: Schema, table: Table) -> frozenset[str]:
+    """By which names the rule's `only` and the holds call its table."""
+    texts = [(rule.only, table.name)] if rule.only is not None else []
+    texts += [(hold.where, held.name) for hold in policy.holds if (held := schema.table(hold.table)) is not None]
+    return frozenset[str]().union(*(called(parse_condition(text, about), schema, table) for text, about in texts))
 
 
 def _tenant(rule: Rule, policy: Policy, schema: Schema, table: Table, where: str, *, few: bool) -> TenantKeep | None:
@@ -210,7 +222,7 @@ def _holds(
         if held.name in family.deep:
             raise Refused(
                 f"{where}: a held row of {held.name!r} could go or change with a row of {table.name!r} over more than one level of foreign "
-                f"keys, which the hold does not see; write children = \"drain\", which looks that far, or disable this rule.",
+                f'keys, which the hold does not see; write children = "drain", which looks that far, or disable this rule.',
                 "policy",
             )
         if held.name == table.name:
@@ -277,7 +289,7 @@ def _notes(table: Table, family: Family, reads: frozenset[str], below: Node | No
     if both:
         notes.append(f"deleting from {table.name} also changes {', '.join(sorted(both))}, which the condition reads")
     if table.name in family.alters:
-        notes.append(f"a trigger writes to {table.name} when its rows go, which the condition reads again: --until-done may find no end")
+        notes.append(f"a trigger writes to {table.name} when its rows go, which the condition reads again in further traversals")
     if family.followers:
         followers = sorted({f"{k.child} ({k.on_delete})" for k in family.followers})
         notes.append(f"rows of {', '.join(followers)} go or change with their parent")

@@ -4,8 +4,8 @@ The rule, in this order:
 1. The policy's `walk`, if the table offers it.
 2. An index led by the age, if all of this holds: the rule has one age column whose form is stored in time order, whatever its values
    (ULIDs may be written in either case); the index is whole, not partial; no tenant's keep can be shorter than a stated `shortest`; the
-   rule is not `ordered` (which makes the rowid walk just as cheap). Such a walk reads only what is older than the newest cutoff, while
-   a rowid walk reads the kept history once a traversal.
+   rule is not `ordered` (which makes the rowid walk just as cheap); and no trigger puts rows back, which the walk would meet again.
+   Such a walk reads only what is older than the newest cutoff, while a rowid walk reads the kept history once a traversal.
 3. The primary key of a WITHOUT ROWID table, the rowid of any other.
 """
 
@@ -26,11 +26,26 @@ _ONE_CLASS = {"snowflake": ("INTEGER", "NUMERIC"), "uuid7": ("TEXT",), "ulid": (
 texts before blobs, so that a walk would end before the others."""
 
 
-def choose_walk(rule: Rule, policy: Policy, table: Table, where: str) -> tuple[Walk, str]:
-    """The walk and a sentence why. Raises PolicyError for a walk that the table does not offer, Refused where there is none at all."""
+def choose_walk(rule: Rule, policy: Policy, table: Table, where: str, *, refilled: bool = False) -> tuple[Walk, str]:
+    """The walk and a sentence why.
+
+    Args:
+        refilled: deleting makes triggers insert into the table. An index walk ends at an age and not at a last row, so it would meet
+            such rows for ever.
+
+    Raises:
+        PolicyError: the table does not offer the policy's walk.
+        Refused: there is no walk at all.
+    """
     if rule.walk is not None:
+        if refilled and rule.walk.kind == "index":
+            raise Refused(
+                f"{where}: deleting from {table.name!r} makes a trigger insert into it, and a walk through an index would meet such rows "
+                f"for ever; leave walk out.",
+                "schema",
+            )
         return _fixed(rule, table, where), "the policy says so"
-    suited = _suited(rule, policy, table)
+    suited = "a trigger inserts into the table when its rows go" if refilled else _suited(rule, policy, table)
     if isinstance(suited, Key):
         return _index(suited), f"index {suited.index!r} is led by the age: kept rows are not read"
     key = rowid_key(table)

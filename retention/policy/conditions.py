@@ -7,6 +7,7 @@ The database has the last word: every statement is compiled by it before anythin
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -22,7 +23,7 @@ from .base import show
 from .names import NameFault, Names, own_columns, resolve
 from .shapes import not_boolean
 
-__all__ = ["Condition", "Names", "check_names", "parse_condition", "rewritten"]
+__all__ = ["Condition", "Names", "called", "check_names", "parse_condition", "rewritten"]
 
 _STATEMENTS = (exp.Insert, exp.Update, exp.Delete, exp.Merge, exp.Command, exp.Create, exp.Drop, exp.Alter, exp.Pragma, exp.Attach)
 _BEFORE, _AFTER = "SELECT 1 WHERE (", "\n)"
@@ -74,6 +75,24 @@ def check_names(condition: Condition, schema: Schema, table: Table) -> Names:
         return names
     except NameFault as error:
         raise PolicyError(_message(condition.where_from, error)) from None
+
+
+def called(condition: Condition, schema: Schema, table: Table) -> frozenset[str]:
+    """The names, in lower case, by which the condition's subqueries call a table, inside views too."""
+    found, seen = set[str](), set[str]()
+    todo = list(condition.root.find_all(exp.Table))
+    while todo:
+        source = todo.pop()
+        read = schema.table(source.name)
+        if read is None or read.name in seen:
+            continue
+        if read.name == table.name:
+            found.add(source.alias_or_name.lower())
+        elif read.kind == "view" and read.sql:
+            seen.add(read.name)
+            with suppress(SqlglotError):
+                todo += sqlglot.parse_one(read.sql, dialect="sqlite").find_all(exp.Table)
+    return frozenset(found)
 
 
 def rewritten(condition: Condition, alias: str) -> str:

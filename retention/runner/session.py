@@ -102,8 +102,9 @@ class Session:
             document = _loaded(store)
             works = Works(plan, self.now_ms, self.skip, self.allow_mass)
             self.pruner = Pruner(
-                plan, self.now_ms, budget, document, receipt.rules, receipt.warnings, further=works.further(), turn_key=self.turn_key
-            )
+                plan, self.now_ms, budget, document, receipt.rules, receipt.warnings,
+                further=works.further(), turn_key=self.turn_key, rounds=not until_done,
+            )  # fmt: skip
             yield from self._passes(self.pruner, host, capabilities, lease, receipt, began, until_done)
             if lease is not None and receipt.why != "lease":
                 budget.statements = math.inf

@@ -19,6 +19,8 @@ __all__ = [
     "index_where",
     "not_null_terms",
     "trigger_event",
+    "trigger_ignores",
+    "trigger_inserts",
     "trigger_writes",
     "virtual_module",
 ]
@@ -104,10 +106,28 @@ def trigger_event(sql: str) -> Event:
 
 def trigger_writes(sql: str) -> tuple[str, ...]:
     """The tables that a trigger's body inserts into, updates or deletes from, as written, each once, in order."""
+    return _targets(_body_of(sql))
+
+
+def trigger_inserts(sql: str) -> tuple[str, ...]:
+    """Those of `trigger_writes` that it inserts into."""
+    return _targets([statement for statement in _body_of(sql) if statement and statement[0].keyword in ("INSERT", "REPLACE")])
+
+
+def trigger_ignores(sql: str) -> bool:
+    """Whether a trigger may let a row stay without an error: RAISE(IGNORE) (sqlite.org/lang_createtrigger.html#raise)."""
+    words = [token.keyword or token.text for token in tokens(sql)]
+    return any(words[i : i + 3] == ["RAISE", "(", "IGNORE"] for i in range(len(words)))
+
+
+def _body_of(sql: str) -> list[tuple[Token, ...]]:
     parts = tokens(sql)
     begin = next(i for i, token in enumerate(parts[:-1]) if token.keyword == "BEGIN" and parts[i + 1].keyword in _STATEMENTS)
-    targets = [_target(statement) for statement in split(parts[begin + 1 :], ";", 0)]
-    return tuple(dict.fromkeys(name for name in targets if name is not None))
+    return split(parts[begin + 1 :], ";", 0)
+
+
+def _targets(statements: list[tuple[Token, ...]]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for name in map(_target, statements) if name is not None))
 
 
 def _target(statement: tuple[Token, ...]) -> str | None:

@@ -83,13 +83,21 @@ class ForeignKey:
 
 @dataclass(frozen=True, slots=True)
 class Trigger:
-    """A trigger on `table`. `event` is DELETE, UPDATE or INSERT; `writes` are the tables its body writes to, as far as its text tells."""
+    """A trigger on `table`.
+
+    Attributes:
+        event: DELETE, UPDATE or INSERT.
+        writes: the tables its body writes to, as far as its text tells. inserts: those that it inserts into.
+        ignores: it may let a row stay without an error, by RAISE(IGNORE).
+    """
 
     name: str
     table: str
     event: Literal["DELETE", "UPDATE", "INSERT"]
     sql: str
     writes: tuple[str, ...] = ()
+    inserts: tuple[str, ...] = ()
+    ignores: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from typing import Any
 
 from ..capabilities import Capabilities
 from ..steps import Batch, Engine, Statement, Value
-from .ddl import autoincrement, column_collations, deferrals, index_where, trigger_event, trigger_writes
+from .ddl import autoincrement, column_collations, deferrals, index_where, trigger_event, trigger_ignores, trigger_inserts, trigger_writes
 from .foreign_keys import is_indexed
 from .model import Affinity, Column, ForeignKey, Index, IndexColumn, Schema, Table, Trigger, fold
 
@@ -216,7 +216,9 @@ def _index(keys: list[Part], parts: _Parts) -> Index:
 
 def _trigger(row: Part, table: str) -> Trigger:
     sql = row["sql"]
-    return Trigger(name=row["name"], table=table, event=trigger_event(sql), sql=sql, writes=trigger_writes(sql))
+    return Trigger(
+        row["name"], table, trigger_event(sql), sql, writes=trigger_writes(sql), inserts=trigger_inserts(sql), ignores=trigger_ignores(sql)
+    )
 
 
 def _with_keys(tables: dict[str, Table], parts: _Parts) -> dict[str, Table]:

@@ -407,20 +407,38 @@ class PageSQL:
 
     def delete_rows(self, rows: Sequence[Row], cutoffs: tuple[Value, ...]) -> Statement:
         """Delete rows that were read before: each by its key, unless what was read has changed, and if the condition still holds."""
-        number = self.condition.parameters + 1
-        keys = self.identity
+        _, same = self._listed()
+        sql = f"{self._given()}DELETE FROM {self._by_identity} WHERE {same} AND ({self.condition.sql}) IS 1"
+        return Statement(sql, (*cutoffs, _entries(rows)))
+
+    def left(self, rows: Sequence[Row], cutoffs: tuple[Value, ...]) -> Statement:
+        """Of rows that `delete_rows` was to delete, count those that are there, and those that are there and should not be."""
+        there, same = self._listed()
+        due = f"count(*) FILTER (WHERE {same} AND ({self.condition.sql}) IS 1)"
+        return Statement(f"{self._given()}SELECT count(*), {due} FROM {self._by_identity} WHERE {there}", (*cutoffs, _entries(rows)))
+
+    @property
+    def _by_identity(self) -> str:
+        """By its identity alone: an index on a guarded column would else draw the planner away."""
+        return f"{name(self.table)}{self._unindexed}"
+
+    @property
+    def _unindexed(self) -> str:
+        return " NOT INDEXED" if self.walk.kind != "primary_key" else ""
+
+    def _listed(self) -> tuple[str, str]:
+        """Two terms: the row is a listed one; and it is as it was read."""
+        number, keys = self.condition.parameters + 1, self.identity
         match = " AND ".join(f"{column('q', c)} = {listed(f'$[{i}]')}" for i, c in enumerate(keys))
         shown = ", ".join(column("q", c) for c in keys)
-        # By its identity alone: an index on a guarded column would else draw the planner away.
-        hint = " NOT INDEXED" if self.walk.kind != "primary_key" else ""
-        source = f"json_each(?{number}) AS j CROSS JOIN {name(self.table)} AS q{hint} ON {match}"
+        source = f"SELECT {shown} FROM json_each(?{number}) AS j CROSS JOIN {name(self.table)} AS q{self._unindexed} ON {match}"
         guard = f"{self._guard('q')} IS json_extract(j.value, '$[{len(keys)}]')"
-        sql = (
-            f"{self._given()}DELETE FROM {name(self.table)}{hint} WHERE {self._keys(keys)} IN (SELECT {shown} FROM {source} WHERE {guard}) "
-            f"AND ({self.condition.sql}) IS 1"
-        )
-        entries = [[*(portable(p) for p in r.identity), r.guard] for r in rows]
-        return Statement(sql, (*cutoffs, json.dumps(entries, ensure_ascii=False, separators=(",", ":"))))
+        return f"{self._keys(keys)} IN ({source})", f"{self._keys(keys)} IN ({source} WHERE {guard})"
+
+
+def _entries(rows: Sequence[Row]) -> str:
+    entries = [[*(portable(p) for p in r.identity), r.guard] for r in rows]
+    return json.dumps(entries, ensure_ascii=False, separators=(",", ":"))
 
 
 def _balanced(terms: list[str]) -> str:

@@ -43,6 +43,21 @@ REFUSED: dict[str, tuple[str, dict[str, Any], dict[str, Any], str]] = {
     ),
     "the rule's own table, inside": (T, {"only": "at < (SELECT max(at) FROM t AS u WHERE u.w = t.w)"}, {}, "would"),
     "the rule's own table, once": (T, {"only": "at < (SELECT avg(at) FROM t)"}, {}, "would scan"),
+    "the rule's own table, once, by another name": (T, {"only": "at < (SELECT avg(u.at) FROM t AS u)"}, {}, "would scan 'u'"),
+    "the rule's own table, once, in a list": (
+        T, {"only": "id NOT IN (SELECT other.at FROM t AS other WHERE other.at IS NOT NULL)"}, {}, "would scan 'other'",
+    ),
+    "the rule's own table, in a view": (
+        T + "CREATE VIEW v AS SELECT avg(inside.at) AS a FROM t AS inside;", {"only": "at < (SELECT v.a FROM v)"}, {}, "would scan",
+    ),
+    "the rule's own table, in a hold": (
+        T + OTHER + "CREATE TABLE held (ref INTEGER REFERENCES t (id) ON DELETE CASCADE); CREATE INDEX held_ref ON held (ref);", {},
+        {"holds": [{"table": "held", "where": "held.ref > (SELECT avg(u.at) FROM t AS u)"}]}, "would scan 'u'",
+    ),
+    "a trigger that names a table which is not there": (
+        T + "CREATE TRIGGER told AFTER DELETE ON t BEGIN INSERT INTO log VALUES (OLD.id); END;", {}, {},
+        "no such table: main.log.*create that, or drop the trigger",
+    ),
     "a child key without an index": (T + child(index=False), {}, {}, "no index.*CREATE INDEX \"idx_child_ref\" ON \"child\" \\(\"ref\"\\)"),
     "a cascading child without an index": (T + child("ON DELETE CASCADE", index=False), {}, {}, "has no index"),
     "children that are not wanted": (T + child("ON DELETE CASCADE"), {"children": "refuse"}, {}, 'children = "refuse"'),
