@@ -35,6 +35,7 @@ Statements = Annotated[int | None, typer.Option("--statements", min=1, metavar="
 Deadline = Annotated[str | None, typer.Option("--deadline", metavar="SPAN", help="Most time of the whole command, such as 10s.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and what stands in the way; write nothing.")]
 AllowLong = Annotated[bool, typer.Option("--allow-long", help="Also make indexes over more than index_rows rows, whatever it takes.")]
+Vacuum = Annotated[bool, typer.Option("--vacuum", help="Rewrite a file that cannot be shrunk in steps; it locks everyone out meanwhile.")]
 UntilDone = Annotated[bool, typer.Option("--until-done", help="Repeat passes until nothing is left to do.")]
 Skip = Annotated[list[str] | None, typer.Option("--skip", metavar="ID|@FILE", help="Rows to leave alone, by key; @FILE has one a line.")]
 AllowMass = Annotated[list[str] | None, typer.Option("--allow-mass", metavar="NAME", help="A sweep that may end most of what is live.")]
@@ -151,6 +152,15 @@ def migrate(
         chosen = chosen_policy(policy, preset)
         lies = checked_state(db, state, policy, preset, chosen)
         raise typer.Exit(migrate(db, chosen, lies, statements, deadline, dry_run, allow_long, json, debug))
+
+
+@app.command()
+def reclaim(db: Database, vacuum: Vacuum = False, deadline: Deadline = None, json: AsJson = False, debug: Debug = False) -> None:
+    """Give free pages of a file back to the disk, in short steps where the file allows it; else say what it would take."""
+    with ending(debug):
+        from .reclaim import reclaim
+
+        raise typer.Exit(reclaim(db, vacuum, deadline, json))
 
 
 @app.command()

@@ -1,0 +1,152 @@
+"""Free pages inside a file, given back to the file system: in steps where the file allows that, by VACUUM where a person asks for it.
+
+Deleting leaves free pages, which later rows use again. Only a file with `auto_vacuum = INCREMENTAL` gives them back in steps
+(sqlite.org/pragma.html#pragma_incremental_vacuum); any other needs VACUUM, which rewrites the whole file under one lock.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from ..engine.budget import Budget, Why
+from ..engine.receipt import EXIT_STATUS, Outcome
+from ..errors import Refused
+from ..steps import Batch, Engine, Statement
+
+__all__ = ["LEAST_SHARE", "Space", "reclaim"]
+
+LEAST_SHARE = 0.1
+"""VACUUM rewrites all that is kept to give back what is free: for less than a tenth it is not worth its lock."""
+
+FIRST_PAGES, MOST_PAGES, FEWEST_PAGES = 256, 16_384, 16
+"""Pages of one step: 1 MiB at first with pages of 4 KiB."""
+
+AIM_S = 0.025
+"""Aim for one step, s, as for a delete on a file."""
+
+_MODES: dict[int, Literal["none", "full", "incremental"]] = {0: "none", 1: "full", 2: "incremental"}
+
+_LOOK = Statement(
+    "SELECT (SELECT auto_vacuum FROM pragma_auto_vacuum), (SELECT page_size FROM pragma_page_size), "
+    "(SELECT page_count FROM pragma_page_count), (SELECT freelist_count FROM pragma_freelist_count), "
+    "(SELECT journal_mode FROM pragma_journal_mode)"
+)
+
+
+@dataclass(slots=True)
+class Space:
+    """What was given back, in bytes.
+
+    Attributes:
+        outcome, why: as in a run's receipt. `more` without a limit's name: bytes are free that only VACUUM gives back.
+        auto_vacuum: how the file was made.
+        size_before, size: of the database, without its journal or log. free_before, free: of them, in free pages.
+        steps: writes that gave pages back.
+        note: what a person should know.
+    """
+
+    outcome: Outcome = "done"
+    why: Why = "finished"
+    auto_vacuum: Literal["none", "full", "incremental"] = "none"
+    size_before: int = 0
+    size: int = 0
+    free_before: int = 0
+    free: int = 0
+    steps: int = 0
+    note: str | None = None
+
+    @property
+    def exit_status(self) -> int:
+        return EXIT_STATUS[self.outcome]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON-ready data."""
+        return {"version": 1, **asdict(self)}
+
+
+def reclaim(budget: Budget, *, vacuum: bool = False, disk_free: int | None = None) -> Engine[Space]:
+    """Give free pages back.
+
+    Args:
+        budget: its deadline is looked at before each step.
+        vacuum: where steps are not possible, rewrite the file; it locks everyone out meanwhile.
+        disk_free: bytes that the disk has left, None where nobody knows.
+
+    Raises:
+        Refused: the disk has not the room that VACUUM needs.
+        HostError: from the host.
+    """
+    space, page_size, wal = yield from _look(None)
+    if not space.free:
+        return space
+    if space.auto_vacuum == "incremental":
+        return (yield from _in_steps(space, budget, page_size))
+    if not vacuum:
+        space.outcome, space.note = "more", _price(space)
+        return space
+    if space.free < space.size * LEAST_SHARE:
+        space.note = f"left alone: VACUUM would rewrite {_mb(space.size - space.free)} to give back {_mb(space.free)}"
+        return space
+    needed = 2 * (space.size - space.free)
+    if disk_free is not None and disk_free < needed:
+        raise Refused(
+            f"VACUUM needs up to {_mb(needed)} on the disk for a while, and it has {_mb(disk_free)} left; make room there first.", "guard"
+        )
+    yield Batch((Statement("VACUUM"),), writes=True)
+    space.steps = 1
+    if wal:
+        # The rebuilt file stands in the log until a checkpoint has brought it over, and only then does the main file shrink.
+        # PASSIVE first: TRUNCATE keeps writers out while it waits for readers.
+        results = yield Batch((Statement("PRAGMA wal_checkpoint(PASSIVE)"),))
+        assert results is not None
+        _, frames, copied = results[0].rows[0]
+        if frames == copied:
+            yield Batch((Statement("PRAGMA wal_checkpoint(TRUNCATE)"),))
+        else:
+            space.note = "a reader still holds the write-ahead log; the file shrinks at the first checkpoint after it"
+    return (yield from _look(space))[0]
+
+
+def _look(space: Space | None) -> Engine[tuple[Space, int, bool]]:
+    results = yield Batch((_LOOK,))
+    assert results is not None
+    mode, page_size, pages, free, journal = results[0].rows[0]
+    size, unused = int(pages or 0) * int(page_size or 0), int(free or 0) * int(page_size or 0)  # type: ignore[arg-type]
+    if space is None:
+        space = Space(auto_vacuum=_MODES[int(mode or 0)], size_before=size, free_before=unused)  # type: ignore[arg-type]
+    space.size, space.free = size, unused
+    return space, int(page_size or 0), journal == "wal"  # type: ignore[arg-type]
+
+
+def _in_steps(space: Space, budget: Budget, page_size: int) -> Engine[Space]:
+    pages = FIRST_PAGES
+    while space.free:
+        why = budget.refuses(2)
+        if why is not None:
+            space.outcome, space.why = "more", why
+            return space
+        before = space.free
+        results = yield Batch((Statement(f"PRAGMA incremental_vacuum({pages:d})"),), writes=True)
+        assert results is not None
+        yield from _look(space)
+        if space.free >= before:
+            # Others free pages as fast as they are given back.
+            space.outcome = "more"
+            return space
+        space.steps += 1
+        fitting = int(pages * AIM_S / max(results[0].seconds, 1e-6))
+        pages = max(FEWEST_PAGES, min(MOST_PAGES, pages * 4, fitting))
+    return space
+
+
+def _price(space: Space) -> str:
+    kept = space.size - space.free
+    return (
+        f"{_mb(space.free)} of {_mb(space.size)} are free and will be used again; auto_vacuum is {space.auto_vacuum}, so only VACUUM gives "
+        f"them back: it rewrites {_mb(kept)}, needs up to {_mb(2 * kept)} on the disk meanwhile, and locks everyone out. --vacuum does it"
+    )
+
+
+def _mb(size: int) -> str:
+    return f"{size / 1_000_000:,.1f} MB"
