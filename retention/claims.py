@@ -1,7 +1,7 @@
 """What must happen once although callers ask twice: `Claims`, and `AsyncClaims` for asynchronous callers. See docs/claims.md.
 
-    with Claims("relay.db", retention.load("retention.toml")) as claims:
-        event = claims.record(("w1", "a1"), "status.idle", {}, id="evt_1", key="client-key")
+with Claims("relay.db", retention.load("retention.toml")) as claims:
+    event = claims.record(("w1", "a1"), "status.idle", {}, id="evt_1", key="client-key")
 """
 
 from __future__ import annotations

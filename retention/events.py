@@ -1,8 +1,8 @@
 """An event log in a database: append, list, ack, await, prune. `Log`, and `AsyncLog` for asynchronous callers. See docs/events.md.
 
-    with Log("ledger.db", retention.load("retention.toml")) as log:
-        log.append_once("job.requested", stream="job-1")
-        page = log.list_after("job-1", None)
+with Log("ledger.db", retention.load("retention.toml")) as log:
+    log.append_once("job.requested", stream="job-1")
+    page = log.list_after("job-1", None)
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Guarded migrations: missing tables, columns, indexes and values of a schema that somebody else owns. See docs/migrations.md.
 
-    receipt = Migrator("app.db", "retention.toml").migrate()
+receipt = Migrator("app.db", "retention.toml").migrate()
 """
 
 from __future__ import annotations

@@ -52,9 +52,7 @@ def run(
     return one_runner(db, policy, state, now, as_json, debug, carry)
 
 
-def one_runner(
-    db: str, policy: Policy, state: Path, now: str | None, as_json: bool, debug: bool, carry: Callable[..., Receipt]
-) -> int:
+def one_runner(db: str, policy: Policy, state: Path, now: str | None, as_json: bool, debug: bool, carry: Callable[..., Receipt]) -> int:
     """Open the database, lock the state, call `carry(host, store=..., on_step=..., stop=...)`, and show its receipt.
 
     Returns the exit status; what was refused, failed or busy has a receipt too.

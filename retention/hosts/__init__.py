@@ -79,7 +79,7 @@ def _remote_scheme(target: str, foreign_keys: ForeignKeys) -> str | None:
     if scheme not in ("d1", "libsql"):
         raise PolicyError(f"{scheme}:// is no kind of database known here; give a path, d1://ACCOUNT/DATABASE or libsql://HOST[:PORT]")
     if foreign_keys == "off":
-        raise PolicyError(f"foreign keys are always enforced on {scheme}; leave out foreign_keys = \"off\"")
+        raise PolicyError(f'foreign keys are always enforced on {scheme}; leave out foreign_keys = "off"')
     return scheme
 
 

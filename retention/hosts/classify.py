@@ -498,9 +498,7 @@ def classify(signal: Signal, rows: tuple[Row, ...]) -> Row:
     return next(row for row in rows if row.matches(signal))
 
 
-def failure(
-    signal: Signal, row: Row, name: str, *, writes: bool, seconds: float = 0.0, retry_after: float | None = None
-) -> HostError:
+def failure(signal: Signal, row: Row, name: str, *, writes: bool, seconds: float = 0.0, retry_after: float | None = None) -> HostError:
     """The error that an answer stands for.
 
     Args:

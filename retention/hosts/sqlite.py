@@ -35,7 +35,6 @@ CACHE_KIB = -16_384
 the log again and again: measured 1.3 times slower deletes."""
 
 
-
 class _Answer(NamedTuple):
     rows: list[tuple[Value, ...]]
     changes: int

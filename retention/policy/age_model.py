@@ -15,6 +15,7 @@ Format = Literal["unix_s", "unix_ms", "unix_us", "utc_text", "iso8601", "date", 
 EPOCHS_MS = (100_000_000_000, 253_402_300_799_999)
 """ms: an epoch in 1973 or later (known ones are of 2010 and later), so that one given in seconds is noticed; at most year 9999."""
 
+
 def _column(value: Any) -> Any:
     if isinstance(value, str):
         return value

@@ -1,22 +1,22 @@
 """`[[closures]]`: a row with all that belongs to it, deleted as one. docs/closures.md says what each key means.
 
-    [[closures]]
-    table    = "schedule_slots"
-    keep     = "90d"
-    age      = { column = "completed_at", format = "utc_text" }
-    terminal = "status IN ('success', 'partial', 'failed', 'expired')"
-    lease    = { until = "lease_until", format = "unix_ms" }
-    acked    = true
+[[closures]]
+table    = "schedule_slots"
+keep     = "90d"
+age      = { column = "completed_at", format = "utc_text" }
+terminal = "status IN ('success', 'partial', 'failed', 'expired')"
+lease    = { until = "lease_until", format = "unix_ms" }
+acked    = true
 
-    [[closures.members]]
-    table = "schedule_slot_items"
-    on    = "schedule_slot_items.slot_id = schedule_slots.id"
+[[closures.members]]
+table = "schedule_slot_items"
+on    = "schedule_slot_items.slot_id = schedule_slots.id"
 
-    [[closures.members]]
-    table  = "deliveries"
-    on     = "deliveries.slot_id = schedule_slots.id"
-    open   = "status = 'pending'"
-    memory = true
+[[closures.members]]
+table  = "deliveries"
+on     = "deliveries.slot_id = schedule_slots.id"
+open   = "status = 'pending'"
+memory = true
 """
 
 from __future__ import annotations

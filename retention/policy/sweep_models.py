@@ -1,25 +1,25 @@
 """`[[sweeps]]`: work that has stopped, and what is written when it is ended. docs/sweeps.md says what each key means.
 
-    [[sweeps]]
-    name    = "stalled_no_heartbeat"
-    table   = "schedule_slots"
-    where   = "status = 'running'"
-    age     = [ { column = "heartbeat_at", format = "unix_ms" }, { column = "started_at", format = "utc_text" } ]
-    timeout = { default = "15m", floor = "60s" }
-    lease   = { until = "lease_until", format = "unix_ms" }
-    set     = { status = "{rollup}", last_error = "{message}", completed_at = "{now:utc_text}" }
-    clear   = ["lease_owner", "lease_until"]
-    message = "stopped making progress"
+[[sweeps]]
+name    = "stalled_no_heartbeat"
+table   = "schedule_slots"
+where   = "status = 'running'"
+age     = [ { column = "heartbeat_at", format = "unix_ms" }, { column = "started_at", format = "utc_text" } ]
+timeout = { default = "15m", floor = "60s" }
+lease   = { until = "lease_until", format = "unix_ms" }
+set     = { status = "{rollup}", last_error = "{message}", completed_at = "{now:utc_text}" }
+clear   = ["lease_owner", "lease_until"]
+message = "stopped making progress"
 
-    [sweeps.children]
-    table  = "schedule_slot_items"
-    parent = "slot_id"
-    open   = "status IN ('pending', 'selected')"
-    set    = { status = "failed", terminal_reason_code = "{reason}" }
+[sweeps.children]
+table  = "schedule_slot_items"
+parent = "slot_id"
+open   = "status IN ('pending', 'selected')"
+set    = { status = "failed", terminal_reason_code = "{reason}" }
 
-    [sweeps.rollup]
-    status = "status"
-    rules  = [ { none = true, to = "failed" }, { any = ["submitted"], to = "partial" }, { to = "failed" } ]
+[sweeps.rollup]
+status = "status"
+rules  = [ { none = true, to = "failed" }, { any = ["submitted"], to = "partial" }, { to = "failed" } ]
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class Timeout(Model):
         try:
             ms = parse_duration(self.value)
         except (TypeError, ValueError):
-            return self.default, f"timeout {show(self.value)} is no duration, such as \"20m\"; {show_duration(self.default)} holds instead"
+            return self.default, f'timeout {show(self.value)} is no duration, such as "20m"; {show_duration(self.default)} holds instead'
         if ms < self.floor:
             least = show_duration(self.floor)
             return self.default, f"timeout {show(self.value)} is below the floor of {least}; {show_duration(self.default)} holds instead"

@@ -97,6 +97,7 @@ def test_no_batch_deletes_more_than_rows_changed(d1: Any) -> None:
     d1.setup(*SCHEMA, *rows())
     written: list[int] = []
     with d1.host() as host:
+
         def watch(step: Any, answer: Any, _seconds: float) -> None:
             if getattr(step, "writes", False) and isinstance(answer, list):
                 written.append(sum(int(r.rows[0][0]) for s, r in zip(step.statements, answer, strict=True) if s.sql == "SELECT changes()"))

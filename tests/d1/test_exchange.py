@@ -492,7 +492,16 @@ def test_a_server_without_a_pace_is_waited_for_too():
 
 @pytest.mark.parametrize(
     "url",
-    ["api.test", "ftp://api.test", "http://", "http://u:secret@api.test/", "http://api.test/?a=1", "http://[::1", "http://h:0", "http://h:99999"],
+    [
+        "api.test",
+        "ftp://api.test",
+        "http://",
+        "http://u:secret@api.test/",
+        "http://api.test/?a=1",
+        "http://[::1",
+        "http://h:0",
+        "http://h:99999",
+    ],
 )
 def test_an_address_that_is_none_is_refused(url):
     with pytest.raises(PolicyError) as caught:

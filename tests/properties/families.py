@@ -157,9 +157,7 @@ class Families:
 
     def referred(self, data: dict[str, dict[Any, Row]], family: dict[str, set[Any]]) -> bool:
         """Whether any key that is not followed leads to a row of the family."""
-        return any(
-            row[column] in family[parent] for child, column, parent in self.back if parent != "t" for row in data[child].values()
-        )
+        return any(row[column] in family[parent] for child, column, parent in self.back if parent != "t" for row in data[child].values())
 
 
 @st.composite

@@ -218,8 +218,10 @@ AGES = st.one_of(
 @st.composite
 def worlds(draw: st.DrawFn, keys: tuple[str, ...] = tuple(KEYS)) -> World:
     key = draw(st.sampled_from(keys))
-    ids: st.SearchStrategy[Any] = st.text("abÄ'\"0", min_size=1, max_size=3) if key in ("rowid", "without") else st.one_of(
-        st.integers(-5, 60), st.sampled_from([2**63 - 1, -(2**63), 2**53 + 1, 10**12])
+    ids: st.SearchStrategy[Any] = (
+        st.text("abÄ'\"0", min_size=1, max_size=3)
+        if key in ("rowid", "without")
+        else st.one_of(st.integers(-5, 60), st.sampled_from([2**63 - 1, -(2**63), 2**53 + 1, 10**12]))
     )
     row = st.tuples(ids, st.sampled_from([*DOCUMENTS, "orphan"]), st.integers(0, 5), AGES, st.sampled_from(["go", "stay", "held"]))
     rows = draw(st.lists(row, max_size=40, unique_by=lambda r: r[0]))

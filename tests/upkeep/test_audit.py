@@ -218,9 +218,7 @@ def test_rows_that_cascade_to_their_own_table_or_further_are_in_no_archive():
     ddl = "CREATE TABLE t(id INTEGER PRIMARY KEY, at INTEGER, up INTEGER REFERENCES t ON DELETE CASCADE)"
     own = database(ddl, "CREATE INDEX u ON t(up)")
     assert told(audited(own, rule(more=ARCHIVE)), "archive") == [("advice", "t")]
-    far = database(
-        *SOUND, CHILD.format(" ON DELETE CASCADE"), "CREATE TABLE far(c INTEGER REFERENCES child ON DELETE CASCADE, at INTEGER)"
-    )
+    far = database(*SOUND, CHILD.format(" ON DELETE CASCADE"), "CREATE TABLE far(c INTEGER REFERENCES child ON DELETE CASCADE, at INTEGER)")
     assert told(audited(far, rule("far", ARCHIVE), rule()), "archive") == [("advice", "far")]
 
 
