@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import retention
 from tests.d1.fixtures import Servers, d1_server
 from tests.places import Place, opened
-from tests.properties.world import NOW_MS, World, worlds
+from tests.properties.world import NOW_MS, World, unbounded
 
 __all__ = ["d1_server"]
 
@@ -84,7 +84,7 @@ def place(request: pytest.FixtureRequest, d1_server: Servers, tmp_path_factory: 
 
 
 @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
-@given(world=worlds(), plan=st.dictionaries(st.integers(0, 25), st.sampled_from(BadNetwork.FAULTS), max_size=6))
+@given(world=unbounded(), plan=st.dictionaries(st.integers(0, 25), st.sampled_from(BadNetwork.FAULTS), max_size=6))
 def test_a_bad_network_loses_no_row_and_counts_none_twice(place: Place, world: World, plan: dict[int, str]) -> None:
     place.load(world.build())
     rows = len(world.keys(place.beside))

@@ -19,7 +19,7 @@ from tests.places import PLACES, Place, opened, said
 
 from .drive import Crash, drive, make
 from .test_never_wrong import change
-from .world import NOW_MS, World, worlds
+from .world import NOW_MS, World, unbounded, worlds
 
 __all__ = ["d1_server"]
 
@@ -42,11 +42,12 @@ def test_the_rows_and_the_receipt_are_those_of_a_file(place: Place, world: World
     assert (there.outcome, there.why, there.exit_status) == (here.outcome, here.why, here.exit_status)
     assert said(there) == said(here)
     assert world.keys(place.beside) == world.keys(con)
-    assert world.keys(place.beside) == world.fixpoint()
+    if not there.rules[0].too_large:
+        assert world.keys(place.beside) == world.fixpoint()
 
 
 @FEW
-@given(world=worlds(), crashes=st.lists(st.integers(0, 12), max_size=4))
+@given(world=unbounded(), crashes=st.lists(st.integers(0, 12), max_size=4))
 def test_crashes_change_nothing_about_the_end(place: Place, world: World, crashes: list[int]) -> None:
     place.load(world.build())
     plan = make(place.host, world.policy(), NOW_MS)
@@ -61,7 +62,7 @@ def test_crashes_change_nothing_about_the_end(place: Place, world: World, crashe
 
 
 @FEW
-@given(world=worlds(), data=st.data(), every=st.integers(1, 4))
+@given(world=unbounded(), data=st.data(), every=st.integers(1, 4))
 def test_a_writer_between_any_two_steps(place: Place, world: World, data: st.DataObject, every: int) -> None:
     place.load(world.build())
     plan = make(place.host, world.policy(), NOW_MS)
@@ -87,7 +88,7 @@ def test_a_writer_between_any_two_steps(place: Place, world: World, data: st.Dat
 
 
 @FEW
-@given(world=worlds(), spare=st.integers(0, 12))
+@given(world=unbounded(), spare=st.integers(0, 12))
 def test_used_is_what_the_server_counts_and_never_passes_the_limit(place: Place, world: World, spare: int) -> None:
     place.load(world.build())
     smallest = retention.run(place.host, world.policy(), now=NOW_MS, limits={"statements": 5})

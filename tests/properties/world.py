@@ -6,13 +6,13 @@ The oracle shares nothing with the engine: it reads all rows and decides by the 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import apsw
 from hypothesis import strategies as st
 
-__all__ = ["NOW_MS", "World", "worlds"]
+__all__ = ["NOW_MS", "World", "unbounded", "worlds"]
 
 NOW_S = 1_788_962_400
 NOW_MS = NOW_S * 1000
@@ -240,3 +240,8 @@ def worlds(draw: st.DrawFn, keys: tuple[str, ...] = tuple(KEYS)) -> World:
         page_rows=draw(st.integers(1, 9)),
         rows_changed=draw(st.sampled_from([10_000, 10_000, 3])),
     )
+
+
+def unbounded() -> st.SearchStrategy[World]:
+    """Worlds in which no row is kept because too many go with it."""
+    return worlds().map(lambda world: replace(world, rows_changed=10_000))
