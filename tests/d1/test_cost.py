@@ -15,8 +15,8 @@ from .fixtures import Database
 
 NOW = "2026-09-09T14:00:00Z"
 OLD = 1_788_962_400 - 100 * 86_400
-ROWS = 6_000
-PAGE = 500
+ROWS = 3_000
+PAGE = 250
 
 BOUND = 2.2
 """Rows read for each row scanned: once by the boundary, once by the delete, and a little for edges."""
@@ -39,8 +39,8 @@ TABLES = {
 }  # fmt: skip
 """Columns, the table's end, an index of its own, and a row's key out of its number `v`."""
 
-AGES = {"all different": "{old} + v", "five equal": "{old} + v / 5", "lumps": "{old} + v / 350", "one": "{old}"}
-GONE = {"all": "'go'", "none": "'stay'", "some": "CASE WHEN v * 7919 % 10 < 3 THEN 'go' ELSE 'stay' END"}
+AGES = {"all different": "{old} + v", "five equal": "{old} + v / 5", "lumps": "{old} + v / 170", "one": "{old}"}
+GONE = {"all": "'go'", "some": "CASE WHEN v * 7919 % 10 < 3 THEN 'go' ELSE 'stay' END"}
 
 
 def filled(d1: Database, table: str, age: str, kind: str, rows: int = ROWS) -> dict[str, Any]:
@@ -53,7 +53,7 @@ def filled(d1: Database, table: str, age: str, kind: str, rows: int = ROWS) -> d
     return {"version": 1, "rules": [rule | {"page_rows": PAGE} | ({"walk": {"index": "i"}} if index else {})]}
 
 
-@pytest.mark.parametrize("kind", GONE)
+@pytest.mark.parametrize("kind", ["all", "some"])
 @pytest.mark.parametrize(("table", "age"), [(t, a) for t in TABLES for a in AGES if "index" in t or a == "all different"])
 def test_a_row_is_read_twice(d1: Database, table: str, age: str, kind: str) -> None:
     policy = filled(d1, table, age, kind)
