@@ -11,7 +11,7 @@ from ..policy.digests import digest
 from ..policy.models import Policy, Rule
 from ..schema.model import Schema, Table, fold
 from ..statements.ages import age_format
-from ..statements.condition import NEWER, Age, Cutoff, Hold, Newest, Shape, TenantKeep, compile_condition
+from ..statements.condition import KEEPS, NEWER, Age, Cutoff, Hold, Newest, Shape, TenantKeep, compile_condition
 from ..statements.drain import DrainSQL, Node, nodes
 from ..statements.pages import PageSQL
 from ..statements.quoting import name
@@ -200,7 +200,7 @@ def _tenant(rule: Rule, policy: Policy, schema: Schema, table: Table, where: str
         days=named(rule.tenant.days, "days column"),
         shortest_ms=policy.tenants.shortest or 0,
         # SQLite indexes the common table only where the two compare without converting either (sqlite.org/optoverview.html, section 12).
-        at_once=few and own.affinity == tenant_key.affinity,
+        at_once=few and own.affinity == tenant_key.affinity and schema.table(KEEPS) is None,
     )
 
 

@@ -102,10 +102,10 @@ def rewritten(condition: Condition, alias: str) -> str:
     thing in its FROM that has them.
 
     Raises:
-        ValueError: the condition uses the name `alias` itself.
+        PolicyError: the condition uses the name `alias` itself.
     """
     if alias.lower() in condition.identifiers:
-        raise ValueError(f"the condition already uses the name {alias}; choose another alias")
+        raise PolicyError(f"the condition {condition.text!r} uses the name {alias}, which stands for another row in our statements.")
     quoted = '"' + alias.replace('"', '""') + '"'
     text, shift = condition.text, len(_BEFORE)
     for column in sorted(own_columns(condition.root, condition.table), key=_start, reverse=True):

@@ -14,7 +14,7 @@ from typing import Literal
 from ..errors import PolicyError
 from .quoting import integer
 
-__all__ = ["DAY_MS", "FORMATS", "MAX_MS", "AgeFormat", "Bound", "age_format", "is_number", "raw", "utc"]
+__all__ = ["DAY_MS", "FORMATS", "MAX_MS", "AgeFormat", "Bound", "age_format", "clean", "is_number", "raw", "utc"]
 
 DAY_MS = 86_400_000
 MAX_MS = 253_402_300_799_999
@@ -75,15 +75,15 @@ def _fraction(rest: str) -> str:
     return f"({rest} = '' OR ({rest} GLOB '.[0-9]*' AND substr({rest}, 2) NOT GLOB '*[^0-9]*'))"
 
 
-def _clean(c: str) -> str:
-    """Whether a text holds no NUL, behind which SQLite's text functions see nothing."""
+def clean(c: str) -> str:
+    """SQL: whether a text holds no NUL, behind which SQLite's text functions see nothing."""
     return f"instr({c}, char(0)) = 0"
 
 
 def _utc_text(c: str) -> str:
     # The round trip refuses what SQLite reads too kindly: `12:00` is the year 2000, 30 February is 2 March, `24:00:00` differs by version.
     head = f"substr({c}, 1, 19)"
-    readable = f"datetime(unixepoch({head}), 'unixepoch') IS {head} AND {_fraction(f'substr({c}, 20)')} AND {_clean(c)}"
+    readable = f"datetime(unixepoch({head}), 'unixepoch') IS {head} AND {_fraction(f'substr({c}, 20)')} AND {clean(c)}"
     return f"CASE WHEN typeof({c}) = 'text' AND {readable} THEN {c} END"
 
 
@@ -94,7 +94,7 @@ def _iso_seconds(c: str) -> str:
     fraction = f"substr({c}, 20, length({c}) - 19 - length({zone}))"
     whole = f"datetime(unixepoch({head}), 'unixepoch') IS {head}"
     known = f"({zone} IN ('', 'Z') OR {zone} GLOB '[+-][01][0-9]:[0-5][0-9]')"
-    return f"CASE WHEN {whole} AND {known} AND {_fraction(fraction)} AND {_clean(c)} THEN unixepoch({head} || {zone}) END"
+    return f"CASE WHEN {whole} AND {known} AND {_fraction(fraction)} AND {clean(c)} THEN unixepoch({head} || {zone}) END"
 
 
 def _iso8601(c: str) -> str:
@@ -108,7 +108,7 @@ def _date(c: str) -> str:
 
 def _snowflake(c: str) -> str:
     # A text id must be a decimal as an integer is printed: `msg_gone` or `0000000001` would else count as ancient.
-    decimal = f"{c} NOT GLOB '*[^0-9]*' AND {c} NOT GLOB '0?*' AND length({c}) BETWEEN 1 AND 19 AND {_clean(c)}"
+    decimal = f"{c} NOT GLOB '*[^0-9]*' AND {c} NOT GLOB '0?*' AND length({c}) BETWEEN 1 AND 19 AND {clean(c)}"
     fits = f"(length({c}) < 19 OR {c} <= '9223372036854775807')"
     return (
         f"CASE typeof({c}) WHEN 'integer' THEN CASE WHEN {c} >= 0 THEN {c} END "
@@ -122,13 +122,13 @@ def _uuid7(c: str) -> str:
     hexes = f"length({plain}) = 32 AND {plain} NOT GLOB '*[^0-9a-f]*'"
     blob = f"length({c}) = 16 AND substr(hex({c}), 13, 1) = '7'"
     return (
-        f"CASE typeof({c}) WHEN 'text' THEN CASE WHEN {shape} AND {hexes} AND {_clean(c)} THEN {plain} END "
+        f"CASE typeof({c}) WHEN 'text' THEN CASE WHEN {shape} AND {hexes} AND {clean(c)} THEN {plain} END "
         f"WHEN 'blob' THEN CASE WHEN {blob} THEN lower(hex({c})) END END"
     )
 
 
 def _ulid(c: str) -> str:
-    grammar = f"length({c}) = 26 AND upper({c}) NOT GLOB '*[^0-9A-HJKMNP-TV-Z]*' AND {c} <= '8' AND {_clean(c)}"
+    grammar = f"length({c}) = 26 AND upper({c}) NOT GLOB '*[^0-9A-HJKMNP-TV-Z]*' AND {c} <= '8' AND {clean(c)}"
     return f"CASE WHEN typeof({c}) = 'text' AND {grammar} THEN upper({c}) END"
 
 
@@ -145,7 +145,7 @@ def _mixed(c: str) -> str:
     number = _magnitude(f"CAST({c} AS REAL)")
     return (
         f"CASE typeof({c}) WHEN 'integer' THEN {_magnitude(c)} WHEN 'real' THEN {_magnitude(c)} WHEN 'text' THEN "
-        f"CASE WHEN {digits} AND {_clean(c)} THEN {number} WHEN length({c}) = 10 THEN unixepoch({_date(c)}) ELSE {_iso_seconds(c)} END END"
+        f"CASE WHEN {digits} AND {clean(c)} THEN {number} WHEN length({c}) = 10 THEN unixepoch({_date(c)}) ELSE {_iso_seconds(c)} END END"
     )
 
 

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
-from .ages import AgeFormat, Bound, is_number, raw
+from .ages import AgeFormat, Bound, clean, is_number, raw
 from .quoting import column, integer, name, text, whether
 
 __all__ = [
@@ -322,12 +322,14 @@ def _of_tenant(tenant: TenantKeep, age: Age, now: str, then: Callable[[str, str]
     assert tenant.settings is not None
     assert tenant.setting is not None
     document = column(tenant.table, tenant.settings)
+    # Under its own name: an alias could be the name of a table whose column the document or the age is.
     setting = (
-        f"(SELECT CASE count(*) WHEN 0 THEN NULL WHEN 1 THEN CASE WHEN min(j.type) IN ('integer', 'real') AND min(j.value) > 0 "
-        f"THEN {kept('min(j.value)')} ELSE {never} END ELSE {malformed} END "
-        f"FROM json_each({document}) AS j WHERE j.key = {text(tenant.setting)})"
+        f"(SELECT CASE count(*) WHEN 0 THEN NULL WHEN 1 THEN CASE WHEN min(json_each.type) IN ('integer', 'real') "
+        f"AND min(json_each.value) > 0 THEN {kept('min(json_each.value)')} ELSE {never} END ELSE {malformed} END "
+        f"FROM json_each({document}) WHERE json_each.key = {text(tenant.setting)})"
     )
+    whole = f"json_valid({document}) AND {clean(document)}"
     return (
-        f"CASE WHEN {document} IS NULL OR {document} = '' THEN NULL WHEN NOT json_valid({document}) THEN {malformed} "
+        f"CASE WHEN {document} IS NULL OR {document} = '' THEN NULL WHEN NOT ({whole}) THEN {malformed} "
         f"ELSE CASE json_type({document}) WHEN 'null' THEN NULL WHEN 'object' THEN {setting} ELSE {malformed} END END"
     )

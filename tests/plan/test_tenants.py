@@ -7,6 +7,7 @@ from typing import Any
 import apsw
 import pytest
 
+import retention
 from retention.capabilities import D1
 from retention.hosts.sqlite import SQLite
 from retention.plan import planner
@@ -118,3 +119,20 @@ def test_without_automatic_indexes_tenants_are_looked_up_in_their_table() -> Non
 def test_where_rows_read_are_paid_for_tenants_are_looked_up_one_by_one() -> None:
     assert D1.remote
     assert not walked(5, host=D1)
+
+
+@pytest.mark.parametrize("at_once", [False, True])
+@pytest.mark.parametrize("word", ["key", "value", "type", "atom", "id", "parent", "fullkey", "path", "json", "root", "cut", "tenant"])
+@pytest.mark.parametrize(("rows", "tenants"), [("t", "j"), ("j", "ws"), ("retention_keeps", "ws"), ("t", "Retention_Keeps")])
+def test_no_name_is_taken_for_one_of_ours(rows: str, tenants: str, word: str, at_once: bool) -> None:
+    con = apsw.Connection("")
+    con.execute(
+        f"CREATE TABLE {rows} (n INTEGER PRIMARY KEY, {word} INTEGER, w TEXT); CREATE TABLE {tenants} (k TEXT PRIMARY KEY, {word} TEXT)"
+    )
+    con.execute(f"INSERT INTO {rows} ({word}, w) VALUES (1700000000, 'ever'), (1700000000, 'ten'), (1788400000, 'one')")
+    con.executemany(f"INSERT INTO {tenants} VALUES (?, ?)", [("ever", '{"d": 1e9}'), ("ten", '{"d": 10}'), ("one", '{"d": 1}')])
+    rules = policy({"setting": "d"}, "unix_s")
+    rules["rules"][0] |= {"table": rows, "age": {"column": word, "format": "unix_s"}, "page_rows": 100 if at_once else 1}
+    rules["tenants"] |= {"table": tenants, "key": "k", "settings": word}
+    assert retention.run(con, rules, now="2026-09-09T14:00:00Z", until_done=True).outcome == "done"
+    assert con.execute(f"SELECT w FROM {rows}").fetchall() == [("ever",)]

@@ -343,7 +343,7 @@ def test_a_condition_of_hundreds_of_terms_is_read(schema: Schema) -> None:
 def test_an_alias_that_the_condition_uses_cannot_stand_for_the_row() -> None:
     condition = parse_condition("NOT EXISTS (SELECT 1 FROM u AS R WHERE R.k = t.id)", "t")
     assert "r" in condition.identifiers
-    with pytest.raises(ValueError, match="choose another alias"):
+    with pytest.raises(PolicyError, match="stands for another row"):
         rewritten(condition, "r")
     assert rewritten(condition, 'a"b').endswith('R.k = "a""b".id)')
 
