@@ -77,11 +77,14 @@ def reclaim(budget: Budget, *, vacuum: bool = False, disk_free: int | None = Non
         Refused: the disk has not the room that VACUUM needs.
         HostError: from the host.
     """
-    space, page_size, wal = yield from _look(None)
+    space, wal = yield from _look(None)
     if not space.free:
         return space
     if space.auto_vacuum == "incremental":
-        return (yield from _in_steps(space, budget, page_size))
+        yield from _in_steps(space, budget)
+        if wal and space.steps:
+            yield from _copied(space)
+        return space
     if not vacuum:
         space.outcome, space.note = "more", _price(space)
         return space
@@ -95,20 +98,23 @@ def reclaim(budget: Budget, *, vacuum: bool = False, disk_free: int | None = Non
         )
     yield Batch((Statement("VACUUM"),), writes=True)
     space.steps = 1
-    if wal:
-        # The rebuilt file stands in the log until a checkpoint has brought it over, and only then does the main file shrink.
-        # PASSIVE first: TRUNCATE keeps writers out while it waits for readers.
-        results = yield Batch((Statement("PRAGMA wal_checkpoint(PASSIVE)"),))
-        assert results is not None
-        _, frames, copied = results[0].rows[0]
-        if frames == copied:
-            yield Batch((Statement("PRAGMA wal_checkpoint(TRUNCATE)"),))
-        else:
-            space.note = "a reader still holds the write-ahead log; the file shrinks at the first checkpoint after it"
+    # PASSIVE first: TRUNCATE keeps writers out while it waits for readers.
+    if wal and (yield from _copied(space)):
+        yield Batch((Statement("PRAGMA wal_checkpoint(TRUNCATE)"),))
     return (yield from _look(space))[0]
 
 
-def _look(space: Space | None) -> Engine[tuple[Space, int, bool]]:
+def _copied(space: Space) -> Engine[bool]:
+    """Whether the log has been brought over: only then does the main file shrink."""
+    results = yield Batch((Statement("PRAGMA wal_checkpoint(PASSIVE)"),))
+    assert results is not None
+    _, frames, copied = results[0].rows[0]
+    if frames != copied:
+        space.note = "a reader still holds the write-ahead log; the file shrinks at the first checkpoint after it"
+    return frames == copied
+
+
+def _look(space: Space | None) -> Engine[tuple[Space, bool]]:
     results = yield Batch((_LOOK,))
     assert results is not None
     mode, page_size, pages, free, journal = results[0].rows[0]
@@ -116,16 +122,16 @@ def _look(space: Space | None) -> Engine[tuple[Space, int, bool]]:
     if space is None:
         space = Space(auto_vacuum=_MODES[int(mode or 0)], size_before=size, free_before=unused)  # type: ignore[arg-type]
     space.size, space.free = size, unused
-    return space, int(page_size or 0), journal == "wal"  # type: ignore[arg-type]
+    return space, journal == "wal"
 
 
-def _in_steps(space: Space, budget: Budget, page_size: int) -> Engine[Space]:
+def _in_steps(space: Space, budget: Budget) -> Engine[None]:
     pages = FIRST_PAGES
     while space.free:
         why = budget.refuses(2)
         if why is not None:
             space.outcome, space.why = "more", why
-            return space
+            return
         before = space.free
         results = yield Batch((Statement(f"PRAGMA incremental_vacuum({pages:d})"),), writes=True)
         assert results is not None
@@ -133,11 +139,10 @@ def _in_steps(space: Space, budget: Budget, page_size: int) -> Engine[Space]:
         if space.free >= before:
             # Others free pages as fast as they are given back.
             space.outcome = "more"
-            return space
+            return
         space.steps += 1
         fitting = int(pages * AIM_S / max(results[0].seconds, 1e-6))
         pages = max(FEWEST_PAGES, min(MOST_PAGES, pages * 4, fitting))
-    return space
 
 
 def _price(space: Space) -> str:
