@@ -14,7 +14,7 @@ def found_table(schema: Schema, name: str, where: str) -> Table:
     """The table of that name. `where` begins the message: `rule "x"`. Raises PolicyError."""
     table = schema.table(name)
     if table is None:
-        raise PolicyError(f"{where}: there is no table {name!r} in the database{_meant(name, list(schema.tables))}.")
+        raise PolicyError(f"{where}: there is no table {name!r} in the database{_meant(name, list(schema.tables))}")
     return table
 
 
@@ -23,7 +23,7 @@ def found_column(table: Table, name: str, where: str, what: str) -> Column:
     column = table.column(name)
     if column is None:
         names = [c.name for c in table.columns]
-        raise PolicyError(f"{where}: {what} {name!r} is not a column of {table.name!r}{_meant(name, names)}.")
+        raise PolicyError(f"{where}: {what} {name!r} is not a column of {table.name!r}{_meant(name, names)}")
     return column
 
 
@@ -41,7 +41,8 @@ def prunable(table: Table, where: str) -> None:
 
 
 def _meant(name: str, known: list[str]) -> str:
+    """The end of the sentence."""
     close = get_close_matches(name.lower(), [k.lower() for k in known], 1, 0.6)
     if close:
         return f"; did you mean {next(k for k in known if k.lower() == close[0])!r}?"
-    return f"; it has {', '.join(sorted(known)[:8])}{', ...' if len(known) > 8 else ''}" if known else ""
+    return f"; it has {', '.join(sorted(known)[:8])}{', ...' if len(known) > 8 else ''}." if known else "."

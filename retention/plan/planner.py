@@ -76,6 +76,8 @@ def make_plan(
     compiled = [compile_rule(rule, policy, schema, host, tenants=tenants) for rule in enabled]
     implied, further = compile_further(policy, schema, host) if compile_further else ((), ())
     compiled += implied
+    if policy.rules and not compiled and not further:
+        warnings.append("no rule is enabled, so nothing goes; take away `enabled = false` where a rule should run")
     plausible = {rule.name: False for rule in implied} | {rule.name: rule.plausible for rule in policy.rules}
     before = sent + (schema_given is None) + (host.remote and clock_ms is not None) + (counted is not None)
     planned = before + sum(_planning_cost(rule, plausible[rule.name], now_ms) for rule in compiled)

@@ -243,6 +243,15 @@ def test_a_rule_that_keeps_for_ever_says_so(tmp_path: Path) -> None:
     assert "kept for ever" in shown
 
 
+def test_a_policy_without_an_enabled_rule_says_so(tmp_path: Path) -> None:
+    """As `init` writes it: else "0 rows to delete" reads as good news."""
+    db = create(tmp_path / "app.db", TABLE, aged(3, 1))
+    off = policy(tmp_path / "off.toml", f"{RULE}enabled = false\n")
+    assert "no rule is enabled" in call("plan", db, "-p", off).stdout
+    assert "no rule is enabled" in call("run", db, "-p", off).stderr
+    assert "no rule is enabled" not in call("plan", db, "-p", policy(tmp_path / "on.toml", RULE)).stdout
+
+
 def test_runs_to_drain_follow_the_limits(tmp_path: Path) -> None:
     db = create(tmp_path / "x.db", TABLE, aged(9_000, 9_000))
     assert counted(db, RULE).passes == 1
