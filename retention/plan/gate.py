@@ -15,6 +15,7 @@ from ..errors import HostError, Refused
 from ..schema.tokens import name_of, tokens
 from ..statements.ages import DAY_MS, MAX_MS
 from ..statements.condition import KEEPS, Cutoff
+from ..statements.drain import FOUND
 from ..statements.keys import Key
 from ..statements.pages import EDGES, Range
 from ..statements.quoting import column, name
@@ -31,7 +32,7 @@ _FROM_MS = 631_152_000_000  # 1990-01-01: before SQLite, and 20 years after the 
 _AHEAD_MS = 3_652 * DAY_MS  # 10 years
 
 _VISIT = re.compile(r"^(SCAN|SEARCH) (\S+)(?: EXISTS)?( .*)?$")
-_OURS = re.compile(rf"^SCAN (\(subquery-\d+\)|{EDGES}\b|\(join-\d+\)|CONSTANT ROW|j VIRTUAL TABLE|\d+ CONSTANT ROWS?)")
+_OURS = re.compile(rf"^SCAN (\(subquery-\d+\)|{EDGES}\b|{FOUND}\b|\(join-\d+\)|CONSTANT ROW|j VIRTUAL TABLE|\d+ CONSTANT ROWS?)")
 _KEEPS = re.compile(rf"^SEARCH {KEEPS} USING AUTOMATIC (PARTIAL )?(COVERING )?INDEX \(tenant=\?\)$")
 _SORT = re.compile(r"^USE TEMP B-TREE FOR (?!json_group_array|count|group_concat|GROUP BY)")
 

@@ -18,13 +18,16 @@ from .condition import Condition
 from .keys import Key, arrived, from_json, portable, travel
 from .quoting import column, name, text
 
-__all__ = ["FENCES", "Back", "Counted", "DrainSQL", "Edge", "Node", "Path", "Rows", "nodes"]
+__all__ = ["FENCES", "FOUND", "Back", "Counted", "DrainSQL", "Edge", "Node", "Path", "Rows", "nodes"]
 
 Path = tuple[int, ...]
 """A place in the family: which edge to take at each level, from the rule's table on."""
 
 Rows = Sequence[Key]
 """Rows of one table, each by the columns that name it."""
+
+FOUND = "retention_found"
+"""The alias of rows that were found from a list, beside a table that may have any columns."""
 
 FENCES = ("kept", "moved", "grown", "referenced")
 """Why a batch may fail by its fence, in the order in which it asks: the parent's condition no longer holds; a listed row is gone or has
@@ -290,7 +293,7 @@ class DrainSQL:
             for back in node.backs:
                 if not path and not place and back.level == 0:
                     continue  # The condition keeps rows of the rule's table to which others of it refer.
-                terms = [f"p{i} = {column('b', own)}" for i, (own, _) in enumerate(back.pairs)]
+                terms = [f"{FOUND}.p{i} = {column('b', own)}" for i, (own, _) in enumerate(back.pairs)]
                 source = _below(start, place, tuple(parent for _, parent in back.pairs), self._list)
                 if back.level >= len(path):
                     together = place[: back.level - len(path)]
@@ -300,7 +303,8 @@ class DrainSQL:
                 else:
                     above = self.node(path[: back.level])
                     stays = f"NOT ({' AND '.join(self._names(above, 'b', back.level))})"
-                yield f"EXISTS (SELECT 1 FROM ({source}) CROSS JOIN {name(back.table)} AS b ON {' AND '.join(terms)} WHERE {stays})"
+                found = f"({source}) AS {FOUND} CROSS JOIN {name(back.table)} AS b ON {' AND '.join(terms)}"
+                yield f"EXISTS (SELECT 1 FROM {found} WHERE {stays})"
 
     def deletes(self, path: Path, rows: Rows) -> list[tuple[str, Statement]]:
         """Delete the families of listed rows, and the rows themselves last: for each place its table and a statement."""
@@ -344,9 +348,9 @@ class DrainSQL:
         found: list[str] = []
         for back in self.climbs:
             source = _below(root, (), tuple(own for own, _ in back.pairs))
-            terms = [f"{column('up', parent)} = p{i}" for i, (_, parent) in enumerate(back.pairs)]
+            terms = [f"{column('up', parent)} = {FOUND}.p{i}" for i, (_, parent) in enumerate(back.pairs)]
             shown = ", ".join(f"typeof({c}), {travel(c)}" for c in (column("up", i) for i in root.identity))
-            found.append(f"SELECT {shown} FROM ({source}) CROSS JOIN {name(root.table)} AS up ON {' AND '.join(terms)}")
+            found.append(f"SELECT {shown} FROM ({source}) AS {FOUND} CROSS JOIN {name(root.table)} AS up ON {' AND '.join(terms)}")
         return tuple(found)
 
 
@@ -364,7 +368,7 @@ def _start(node: Node, parameter: str) -> str:
 
 def _below(node: Node, path: Path, carried: tuple[str, ...], parameter: str = "?1", limit: str = "") -> str:
     """SELECT: rows at a place below listed rows. `i` is the place in the list; `p0`, `p1`, ... are the carried columns."""
-    shown = ["i" if path else "j.key AS i", *(f"{column('r', c)} AS p{n}" for n, c in enumerate(carried))]
+    shown = [f"{FOUND}.i" if path else "j.key AS i", *(f"{column('r', c)} AS p{n}" for n, c in enumerate(carried))]
     if not path:
         return f"SELECT {', '.join(shown)} FROM {_start(node, parameter)}"
     above = node
@@ -372,9 +376,9 @@ def _below(node: Node, path: Path, carried: tuple[str, ...], parameter: str = "?
         above = above.edges[place].node
     edge = above.edges[path[-1]]
     source = _below(node, path[:-1], tuple(parent for _, parent in edge.pairs), parameter, limit)
-    terms = " AND ".join(f"p{n} = {column('r', own)}" for n, (own, _) in enumerate(edge.pairs))
+    terms = " AND ".join(f"{FOUND}.p{n} = {column('r', own)}" for n, (own, _) in enumerate(edge.pairs))
     cut = f" LIMIT {limit}" if limit else ""
-    return f"SELECT {', '.join(shown)} FROM ({source}) CROSS JOIN {name(edge.node.table)} AS r ON {terms}{cut}"
+    return f"SELECT {', '.join(shown)} FROM ({source}) AS {FOUND} CROSS JOIN {name(edge.node.table)} AS r ON {terms}{cut}"
 
 
 def _is_listed(node: Node, path: Path, parameter: str, alias: str = "", start: Node | None = None) -> str:

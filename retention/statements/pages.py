@@ -256,10 +256,10 @@ class PageSQL:
         tail = {f"last_{c}": c for c in counts}
         age = column(self.table, self.walk.columns[0])
         below = self._range(replace(shape, since=(), upto=(), before=()))
-        upto = f"SELECT {age} FROM {self._source} WHERE {below} AND {age} < k0 ORDER BY {age} DESC LIMIT 1"
+        upto = f"SELECT {age} FROM {self._source} WHERE {below} AND {age} < {column(EDGES, 'k0')} ORDER BY {age} DESC LIMIT 1"
         # Materialized, or each mention of `upto` would look for it again.
         both = _grouped(ages, keys, 0, _sums(counts) | tail, _lists(named))
-        edges = f"{EDGES} AS MATERIALIZED (SELECT *, ({upto}) AS upto FROM ({both}))"
+        edges = f"{EDGES} AS MATERIALIZED (SELECT *, ({upto}) AS upto FROM ({both}) AS {EDGES})"
         return f"{self._given(edges)}SELECT {', '.join([*counts, *tail, *map(_shown, (*keys, 'upto')), *named])} FROM {EDGES}"
 
     def _order(self, shape: _Shape) -> str:
