@@ -214,6 +214,8 @@ class SQLite:
         """
         if self._closed:
             raise HostError(f"{self._name} is closed")
+        if batch.writes:
+            self._wal.restart()
         started, waited = time.monotonic(), self._wait.seconds
         stop = math.inf if timeout is None else started + timeout
         self._wait.allow(min(started + self._busy_seconds, stop), commits=batch.writes)

@@ -40,8 +40,8 @@ class Wal:
         self._connection = connection
         self._wait = wait
         self._frames = 0
-        self._copied = 0
-        self._pinned = False
+        self._copied = self._written
+        self._pinned = self._restart_due = False
         self._pause = RESTART_PAUSE
         self._next_restart = 0.0
         connection.set_wal_hook(self._committed)
@@ -51,10 +51,15 @@ class Wal:
         """Size of a log that could not begin anew, because a reader or another writer uses its old part; else 0."""
         return self._frames * (page_bytes(self._connection) + FRAME_HEADER) if self._pinned else 0
 
+    @property
+    def _written(self) -> int:
+        """Frames that this connection has written since its opening. The log's own length tells less: others may have let it begin anew."""
+        return self._connection.status(apsw.SQLITE_DBSTATUS_CACHE_WRITE)[0]
+
     def _committed(self, _connection: apsw.Connection, schema: str, frames: int) -> int:
         if schema == "main":
             if frames < self._frames:
-                self._copied, self._pinned, self._pause, self._next_restart = 0, False, RESTART_PAUSE, 0.0
+                self._pinned, self._pause, self._next_restart = False, RESTART_PAUSE, 0.0
             self._frames = frames
         return apsw.SQLITE_OK
 
@@ -64,19 +69,38 @@ class Wal:
         Args:
             busy: others write too. Whatever lies uncopied when they pass 1,000 frames, their commit copies: they would wait for our pages.
         """
-        if self._frames - self._copied < (BUSY_FRAMES if busy else PASSIVE_FRAMES):
+        if self._written - self._copied < (BUSY_FRAMES if busy else PASSIVE_FRAMES):
             return
-        self._copied = self._frames
+        self._copied = self._written
         now = time.monotonic()
         try:
             self._checkpoint(apsw.SQLITE_CHECKPOINT_PASSIVE, now)
-            if self._frames > RESTART_FRAMES and now >= self._next_restart:
-                self._checkpoint(apsw.SQLITE_CHECKPOINT_RESTART, time.monotonic() + RESTART_SECONDS)
-                self._pinned, self._pause = False, RESTART_PAUSE
         except apsw.Error:
-            # The writes themselves are durable in the log. Whatever keeps it from being copied shows as its size.
-            self._pinned = self._frames > RESTART_FRAMES
-            self._next_restart, self._pause = time.monotonic() + self._pause, 2 * self._pause
+            self._failed()
+            return
+        self._restart_due = self._frames > RESTART_FRAMES and now >= self._next_restart
+        if not busy:
+            self.restart()
+
+    def restart(self) -> None:
+        """Let the log begin anew, if it is time for it. To be called before a transaction. Never raises for the database.
+
+        Beside other writers this goes right before our next write and not behind the last: it holds their lock too, and in the rest
+        between two writes they would find it held when they look.
+        """
+        if not self._restart_due:
+            return
+        self._restart_due = False
+        try:
+            self._checkpoint(apsw.SQLITE_CHECKPOINT_RESTART, time.monotonic() + RESTART_SECONDS)
+            self._pinned, self._pause = False, RESTART_PAUSE
+        except apsw.Error:
+            self._failed()
+
+    def _failed(self) -> None:
+        """The writes themselves are durable in the log. Whatever keeps it from being copied shows as its size."""
+        self._pinned = self._frames > RESTART_FRAMES
+        self._next_restart, self._pause = time.monotonic() + self._pause, 2 * self._pause
 
     def leave(self) -> None:
         """Copy what can be copied without a lock, so that the checkpoint of the last connection's close is short."""

@@ -245,6 +245,45 @@ def test_beside_a_steady_writer_the_log_begins_anew(tmp_path, small, monkeypatch
     other.close()
 
 
+def test_what_we_wrote_is_copied_although_others_let_the_log_begin_anew(tmp_path, small, monkeypatch):
+    """A log that is longer now than it was may be another one: what counts is what we wrote since we last copied."""
+    path = create(tmp_path / "x.db")
+    other = apsw.Connection(str(path))
+    other.wal_autocheckpoint(0)
+    modes = []
+    with SQLite(path) as host:
+        checkpoint = host._wal._checkpoint
+        monkeypatch.setattr(host._wal, "_checkpoint", lambda mode, until: (modes.append(mode), checkpoint(mode, until)))
+        for more in range(1, 6):
+            host.execute(write(FILL))
+            assert modes.count(apsw.SQLITE_CHECKPOINT_PASSIVE) == more
+            other.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_RESTART)
+            # So that the new log, with our next write, is longer than the old one was.
+            other.execute("INSERT INTO t(a) VALUES (0)")
+    other.close()
+
+
+@pytest.mark.parametrize(("beside", "order"), [(True, ["rest", "RESTART", "write"]), (False, ["PASSIVE", "RESTART", "rest"])])
+def test_when_the_log_begins_anew(tmp_path, small, monkeypatch, beside, order):
+    """Beside others right before a write: in the rest behind one, who waited for it would find the lock held once more."""
+    path = create(tmp_path / "x.db")
+    names = {apsw.SQLITE_CHECKPOINT_PASSIVE: "PASSIVE", apsw.SQLITE_CHECKPOINT_RESTART: "RESTART"}
+    done = []
+    monkeypatch.setattr(sqlite_wal, "BUSY_FRAMES", 50)
+    monkeypatch.setattr(sqlite_wal, "RESTART_FRAMES", 50)
+    monkeypatch.setattr(sqlite_neighbours.Neighbours, "writing", beside)
+    with SQLite(path) as host:
+        checkpoint, send = host._wal._checkpoint, host._send
+        monkeypatch.setattr(host._wal, "_checkpoint", lambda mode, until: (done.append(names[mode]), checkpoint(mode, until)))
+        monkeypatch.setattr(host, "_send", lambda *a, **k: (done.append("write"), send(*a, **k))[1])
+        for _ in range(6):
+            host.execute(write(FILL))
+            done.append("rest")
+        restarts = [place for place, what in enumerate(done) if what == "RESTART"]
+        assert len(restarts) >= 5
+        assert all(done[place - 1 : place + 2] == order for place in restarts)
+
+
 def test_a_reader_that_pins_the_log_is_told_and_left_alone(tmp_path, small, monkeypatch):
     path = create(tmp_path / "x.db")
     restarts = []
