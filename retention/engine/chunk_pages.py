@@ -6,12 +6,11 @@ from collections.abc import Generator
 from dataclasses import dataclass, replace
 
 from ..errors import HostError
-from ..statements.keys import Key
 from ..statements.pages import Boundary, Range, Row
 from ..steps import Archive, Batch, Result, Step
 from .budget import Budget
 from .deletes import CHANGES, deleted, fits, ignored, learn, write
-from .traversal import Pages, Traversal, advance, ask, count, found_again
+from .traversal import Pages, Traversal, advance, ask, count, found_again, look
 
 __all__ = ["ChunkTraversal"]
 
@@ -39,7 +38,7 @@ def _page(state: Traversal, budget: Budget, chunk: int) -> Pages:
             rows = [r for r in rows if r.key[:1] != ages[-1]]
     gone = [i for i, r in enumerate(rows) if r.verdict == 1]
     if state.lost is not None:
-        found_again(state, page, replace(_summary(page, state, rows, ()), filled=filled))
+        found_again(state, page, _summary(page, state, rows, (), filled=filled))
     for start in range(0, len(gone), chunk):
         part = gone[start : start + chunk]
         if start and budget.now >= budget.deadline:
@@ -63,18 +62,13 @@ def _page(state: Traversal, budget: Budget, chunk: int) -> Pages:
             failed = _summary(page, state, rows[part[0] : part[-1] + 1], tenants)
             learn(state, error, page, failed, rows[part[-1]].key[len(page.within) :])
             return
-    found = replace(_summary(page, state, rows, tenants), filled=filled)
+    found = _summary(page, state, rows, tenants, filled=filled)
     count(state.receipt, found.seen, found.kept, found.tenants)
     advance(state, page, found, found.last if filled else ())
 
 
 def _rows(state: Traversal, page: Range, keys: int) -> Generator[Step, list[Result] | None, tuple[list[Row], tuple[str, ...]]]:
-    try:
-        (result,) = yield from ask(state, Batch((state.rule.pages.rows(page, keys, state.cutoffs),)))
-    except HostError as error:
-        if error.kind in ("interrupted", "limit", "overloaded"):
-            state.sizes.failed(keys)
-        raise
+    result = yield from look(state, state.rule.pages.rows(page, keys, state.cutoffs), keys)
     rows, tenants = state.rule.pages.read_rows(result.rows)
     load = sum(1 + r.children for r in rows if r.verdict == 1)
     state.sizes.read(len(rows), load, result.seconds, filled=len(rows) >= keys)
@@ -98,21 +92,9 @@ def _delete_rows(state: Traversal, chosen: list[Row], load: int) -> Pages:
     state.receipt.changed += missed
 
 
-def _cursor(state: Traversal, page: Range, key: Key) -> Key:
-    """A row's key as a cursor: between ages only the age counts."""
-    return key[:1] if state.rule.pages.walk.ties and not page.within else key
-
-
-def _summary(page: Range, state: Traversal, rows: list[Row], tenants: tuple[str, ...]) -> Boundary:
-    """The page's rows as a boundary would have counted them."""
-    verdicts = [r.verdict for r in rows]
-    last = _cursor(state, page, rows[-1].key) if rows else ()
-    return Boundary(
-        seen=len(rows),
-        expired=verdicts.count(1),
-        last=last[len(page.within) :],
-        young=verdicts.count(None),
-        kept={r: verdicts.count(r) for r in state.rule.pages.condition.reasons},
-        tenants=tenants,
-        filled=True,
-    )
+def _summary(page: Range, state: Traversal, rows: list[Row], tenants: tuple[str, ...], *, filled: bool = True) -> Boundary:
+    """The page's rows as a boundary would have counted them: between ages only the age of the last one counts."""
+    walk = state.rule.pages.walk
+    key = rows[-1].key if rows else ()
+    last = key[:1] if walk.ties and not page.within else key[len(page.within) :]
+    return state.rule.pages.counted(rows, last, tenants, filled=filled)

@@ -15,12 +15,12 @@ from typing import cast
 from ..errors import Fenced, HostError
 from ..statements.drain import FENCES, Counted, DrainSQL, Path
 from ..statements.keys import Key
-from ..statements.pages import Boundary, Range, Row
+from ..statements.pages import Range, Row
 from ..steps import Batch, Result, Statement, Step, Value
 from .budget import Budget
 from .checkpoint import Entry
 from .deletes import BLOCKED_ROWS, ignored
-from .traversal import Pages, Traversal, advance, ask, begin, count
+from .traversal import Pages, Traversal, advance, ask, begin, count, look
 
 __all__ = ["Drain"]
 
@@ -120,12 +120,7 @@ def _climb(state: Drain) -> Generator[Step, list[Result] | None, bool]:
 def _walk(state: Drain) -> Pages:
     """Read a page of the rule's table and take what is expired."""
     page, keys = state.next_range(), 1 if state.paged else state.sizes.keys
-    try:
-        (result,) = yield from ask(state, Batch((state.rule.pages.rows(page, keys, state.cutoffs),)))
-    except HostError as error:
-        if error.kind in ("interrupted", "limit", "overloaded"):
-            state.sizes.failed(keys)
-        raise
+    result = yield from look(state, state.rule.pages.rows(page, keys, state.cutoffs), keys)
     rows, tenants = state.rule.pages.read_rows(result.rows)
     filled = len(rows) >= keys
     _settle(state, {row.identity: row.verdict for row in rows}, (state.paged, *state.unknown))
@@ -146,17 +141,9 @@ def _walk(state: Drain) -> Pages:
 
 def _move(state: Drain, page: Range, rows: list[Row], tenants: Sequence[str], filled: bool) -> None:
     """Rows of a page are done: count them, and move the cursor behind the last."""
-    verdicts = [row.verdict for row in rows]
     upto = rows[-1].key[len(page.within) :] if rows and filled else ()
-    found = Boundary(
-        seen=len(rows),
-        expired=verdicts.count(1),
-        last=upto,
-        young=verdicts.count(None),
-        kept={reason: verdicts.count(reason) for reason in state.rule.pages.condition.reasons},
-        filled=filled,
-    )
-    count(state.receipt, found.seen, found.kept, tenants)
+    found = state.rule.pages.counted(rows, upto, tenants, filled=filled)
+    count(state.receipt, found.seen, found.kept, found.tenants)
     advance(state, page, found, upto)
 
 

@@ -12,14 +12,14 @@ from dataclasses import dataclass, field, replace
 
 from ..plan.model import FurtherPlan, Plan, RulePlan
 from ..schema.model import fold
-from ..statements.ages import DAY_MS
+from ..statements.ages import DAY_MS, is_number
 from ..statements.condition import TenantKeep
 from ..statements.pages import Boundary, Range
 from ..statements.quoting import column, name, text
 from ..steps import Batch, Result, Statement, Step, Value
 from .cost import Cost, cost
 from .receipt import NAMED_TENANTS, RuleReceipt
-from .saving import Saving, old, sample
+from .saving import Saving, sample
 from .sizes import FIRST_ROWS
 from .traversal import Traversal, ask
 
@@ -202,7 +202,7 @@ def _saving(state: Traversal, found: list[Boundary], whole: bool) -> Generator[S
     """What the plan's advice would save, None where it is not worth saying; the tail of a large table that has no rowid is not known."""
     if state.rule.advice is None:
         return None
-    saving = Saving(sum(p.seen for p in found), sum(old(p) for p in found), whole)
+    saving = Saving(sum(p.seen for p in found), sum(p.old for p in found), whole)
     if not whole and state.rule.pages.walk.integers:
         guess = yield from sample(state.rule, state.cutoffs, state.high)
         saving = Saving(max(saving.now, guess.now), max(saving.then, guess.then), exact=False)
@@ -243,7 +243,7 @@ def _raised(tenant: TenantKeep) -> Generator[Step, list[Result] | None, tuple[st
     tenants = f"SELECT {column(tenant.table, tenant.key)} AS k, {source} AS v FROM {name(tenant.table)} LIMIT {TENANT_ROWS}"
     sql = (
         f"SELECT CAST(k AS TEXT) FROM (SELECT k, {days} AS days FROM ({tenants})) "
-        f"WHERE typeof(days) IN ('integer', 'real') AND days > 0 AND days < ?1 LIMIT {NAMED_TENANTS}"
+        f"WHERE {is_number('days')} AND days > 0 AND days < ?1 LIMIT {NAMED_TENANTS}"
     )
     rows = yield from _rows(Statement(sql, (tenant.shortest_ms / DAY_MS,)))
     return tuple(str(row[0]) for row in rows)

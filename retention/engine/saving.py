@@ -45,11 +45,6 @@ class Saving:
         return self.now - self.then >= PAYS_ROWS
 
 
-def old(found: Boundary) -> int:
-    """Rows of a page that a walk by age visits: dated, and older than the newest possible cutoff."""
-    return found.seen - found.young - found.kept.get("undated", 0) - found.kept.get("unreadable", 0)
-
-
 def sample(rule: RulePlan, cutoffs: tuple[Value, ...], high: Key) -> Generator[Step, list[Result] | None, Saving]:
     """Estimate for a table that is walked by rowid up to `high`."""
     (first,) = yield from _looks(rule, cutoffs, [Range(upto=high)], 1)
@@ -60,7 +55,7 @@ def sample(rule: RulePlan, cutoffs: tuple[Value, ...], high: Key) -> Generator[S
     starts = range(low - 1, top, length)
     looks = yield from _looks(rule, cutoffs, [Range(after=(start,), upto=high) for start in starts], SAMPLE_ROWS)
     seen = [
-        _Look((_integer(found.last) if found.filled else top) - start, found.seen, old(found))
+        _Look((_integer(found.last) if found.filled else top) - start, found.seen, found.old)
         for start, found in zip(starts, looks, strict=True)
     ]
     now = then = 0.0

@@ -13,13 +13,13 @@ from ..errors import HostError
 from ..plan.model import RulePlan
 from ..statements.keys import Key
 from ..statements.pages import Boundary, Range
-from ..steps import Batch, Result, Step, Value
+from ..steps import Batch, Result, Statement, Step, Value
 from .budget import Budget
 from .checkpoint import Entry
 from .receipt import NAMED_TENANTS, RuleReceipt
 from .sizes import FIRST_ROWS, Sizes
 
-__all__ = ["Pages", "Traversal", "advance", "ask", "begin", "boundary", "count", "found_again"]
+__all__ = ["Pages", "Traversal", "advance", "ask", "begin", "boundary", "count", "found_again", "look"]
 
 Pages = Generator[Step, list[Result] | None, None]
 
@@ -214,15 +214,20 @@ def ask(state: Traversal, batch: Batch) -> Generator[Step, list[Result] | None, 
     return results
 
 
-def boundary(state: Traversal, page: Range, keys: int) -> Generator[Step, list[Result] | None, Boundary]:
-    """Read a page's edges and counts, and let the sizes learn from it."""
-    statement = state.rule.pages.boundary(page, keys, state.cutoffs)
+def look(state: Traversal, statement: Statement, keys: int) -> Generator[Step, list[Result] | None, Result]:
+    """Read a page of so many keys; one that was too much makes the next one smaller."""
     try:
         (result,) = yield from ask(state, Batch((statement,)))
     except HostError as error:
         if error.kind in ("interrupted", "limit", "overloaded"):
             state.sizes.failed(keys)
         raise
+    return result
+
+
+def boundary(state: Traversal, page: Range, keys: int) -> Generator[Step, list[Result] | None, Boundary]:
+    """Read a page's edges and counts, and let the sizes learn from it."""
+    result = yield from look(state, state.rule.pages.boundary(page, keys, state.cutoffs), keys)
     found = state.rule.pages.read_boundary(page, keys, result.rows[0])
     state.sizes.read(found.seen, found.expired + found.children, result.seconds, filled=found.filled)
     return found
@@ -259,11 +264,10 @@ def advance(state: Traversal, page: Range, found: Boundary, upto: Key) -> None:
     """The page is done: move the cursor behind it, or end."""
     receipt = state.receipt
     receipt.pages += 1
-    dated = found.seen - found.kept.get("undated", 0) - found.kept.get("unreadable", 0)
     if state.rule.ordered and found.young:
         if state.young is None:
             state.young = state.cursor
-        if state.continuing and found.filled and found.young == dated:
+        if state.continuing and found.filled and found.young == found.dated:
             state.finish()
             return
     if found.filled:

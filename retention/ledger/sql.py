@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from ..errors import PolicyError
-from ..statements.ages import age_format
+from ..statements.ages import age_format, is_number
 from ..statements.instants import milliseconds, stamp
 from ..statements.quoting import integer
 from ..steps import Batch, Result, Statement, Step, Value
@@ -106,7 +106,7 @@ def _number(name: str, factor: str, decode: Callable[[int], int]) -> Unit:
         decode=lambda text: decode(int(text)),
         ms=lambda c: f"({c}){factor}",
         read=lambda c: f"CAST(CAST({c} AS INTEGER) AS TEXT)",
-        valid=lambda c: f"typeof({c}) IN ('integer', 'real')",
+        valid=is_number,
     )
 
 

@@ -317,7 +317,7 @@ def _of_tenant(tenant: TenantKeep, age: Age, now: str, then: Callable[[str, str]
 
     if tenant.days is not None:
         days = column(tenant.table, tenant.days)
-        number = f"typeof({days}) IN ('integer', 'real') AND {days} > 0"
+        number = f"{is_number(days)} AND {days} > 0"
         return f"CASE WHEN {days} IS NULL THEN NULL WHEN {number} THEN {kept(days)} ELSE {never} END"
     assert tenant.settings is not None
     assert tenant.setting is not None

@@ -12,7 +12,7 @@ from datetime import timedelta
 
 from ..errors import PolicyError
 from ..steps import Value
-from .ages import FORMATS, age_format, utc
+from .ages import FORMATS, age_format, is_number, utc
 
 __all__ = ["STAMPS", "first_of", "milliseconds", "stamp"]
 
@@ -72,11 +72,11 @@ def _iso8601(c: str, _epoch: int) -> str:
 
 
 def _number(factor: str) -> Callable[[str, int], str]:
-    return lambda c, _: f"CASE WHEN typeof({c}) IN ('integer', 'real') THEN {c}{factor} END"
+    return lambda c, _: f"CASE WHEN {is_number(c)} THEN {c}{factor} END"
 
 
 def _julian(c: str, _epoch: int) -> str:
-    return f"CASE WHEN typeof({c}) IN ('integer', 'real') THEN ({c} - 2440587.5) * 86400000.0 END"
+    return f"CASE WHEN {is_number(c)} THEN ({c} - 2440587.5) * 86400000.0 END"
 
 
 def _snowflake(c: str, epoch: int) -> str:
@@ -92,7 +92,7 @@ def _mixed(c: str, epoch: int) -> str:
     number = "CASE WHEN {n} > -1e11 AND {n} < 1e11 THEN {n} * 1000 WHEN {n} > -1e14 AND {n} < 1e14 THEN {n} ELSE {n} / 1000.0 END".format
     text, day = f"CAST({c} AS REAL)", f"unixepoch({c}) * 1000"
     return (
-        f"CASE WHEN {FORMATS['mixed'].value(c)} IS NULL THEN NULL WHEN typeof({c}) IN ('integer', 'real') THEN {number(n=c)} "
+        f"CASE WHEN {FORMATS['mixed'].value(c)} IS NULL THEN NULL WHEN {is_number(c)} THEN {number(n=c)} "
         f"WHEN {c} NOT GLOB '*[^0-9.]*' THEN {number(n=text)} WHEN length({c}) = 10 THEN {day} ELSE {_iso8601(c, epoch)} END"
     )
 

@@ -94,6 +94,16 @@ class Boundary:
     within: Key = ()
     cut: Boundary | None = None
 
+    @property
+    def dated(self) -> int:
+        """Rows whose age is a time."""
+        return self.seen - self.kept.get("undated", 0) - self.kept.get("unreadable", 0)
+
+    @property
+    def old(self) -> int:
+        """Rows that a walk by age visits: dated, and older than the newest possible cutoff."""
+        return self.dated - self.young
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -384,6 +394,19 @@ class PageSQL:
         found = [Row(self, row) for row in rows]
         tenants = () if self.tenant is None else (row.tenant for row in found if row.verdict == "malformed")
         return found, tuple(dict.fromkeys(tenant for tenant in tenants if tenant is not None))
+
+    def counted(self, rows: Sequence[Row], last: Key, tenants: Sequence[str], *, filled: bool) -> Boundary:
+        """Rows that were read, as a boundary would have counted them."""
+        verdicts = [row.verdict for row in rows]
+        return Boundary(
+            seen=len(rows),
+            expired=verdicts.count(1),
+            last=last,
+            young=verdicts.count(None),
+            kept={reason: verdicts.count(reason) for reason in self.condition.reasons},
+            tenants=tuple(tenants),
+            filled=filled,
+        )
 
     @cached_property
     def named_by_key(self) -> bool:
