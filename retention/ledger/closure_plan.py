@@ -12,7 +12,7 @@ from ..errors import PolicyError, Refused
 from ..plan.family import changed, identity
 from ..plan.model import RulePlan
 from ..plan.names import found_column, found_table, prunable
-from ..plan.rules import compile_rule
+from ..plan.rules import compile_rule, write_target
 from ..policy.closure_models import Closure, Member, tied
 from ..policy.conditions import check_names, parse_condition
 from ..policy.models import Policy, Rule
@@ -22,7 +22,7 @@ from ..statements.condition import Condition, Shape
 from ..statements.pages import PageSQL
 from ..statements.quoting import name, whether
 from .closure_sql import ALIASES, REASONS, ClosureSQL, Held
-from .listed_plan import ListedPlan, aim, digest_of, found_key, whole_walk, write_cost
+from .listed_plan import ListedPlan, digest_of, found_key, whole_walk, write_cost
 from .log_schema import advise, check, index_leaders, key_as_stream, require_consumers
 from .sql import Params
 
@@ -89,7 +89,7 @@ def compile_closure(closure: Closure, policy: Policy, schema: Schema, host: Capa
         why_walk=why,
         max_keys=policy.limits.page_rows,
         max_writes=closure.batch,
-        target=aim(host),
+        target=write_target(host),
         max_changes=max_changes,
         digest=digest_of(closure, [[hold.table, hold.where] for hold in policy.holds]),
         reads=frozenset(reads),

@@ -22,10 +22,7 @@ from ..steps import Batch, Statement, Value
 from .log_schema import is_unique
 from .sql import Params
 
-__all__ = ["ListedPlan", "Writes", "aim", "digest_of", "found_key", "whole_walk", "write_cost"]
-
-_FILE_AIM, _REMOTE_AIM = 0.025, 0.2
-"""Aims for one write, s, as for rules."""
+__all__ = ["ListedPlan", "Writes", "digest_of", "found_key", "whole_walk", "write_cost"]
 
 _READS = 3
 """Statements that find one batch of rows: the page's edges and counts, the due rows, and the counts again where not all of them fit."""
@@ -89,11 +86,6 @@ class ListedPlan(FurtherPlan):
         ]
         writes = self.statements.write([("",)], now_ms)
         return reads + [(label, statement) for label, statement in writes.items() if not label.startswith("changes")]
-
-
-def aim(host: Capabilities) -> float:
-    """How long one write should take, s."""
-    return _REMOTE_AIM if host.remote else _FILE_AIM
 
 
 def write_cost(sql: Writes, host: Capabilities, max_changes: int | None) -> int:

@@ -16,13 +16,13 @@ from ..engine.receipt import LogReceipt, RuleReceipt
 from ..engine.traversal import Pages, Traversal, advance, ask, begin, boundary, count, found_again
 from ..errors import HostError
 from ..plan.model import FurtherPlan
+from ..plan.rules import write_target
 from ..policy.ledger_models import Events
 from ..policy.models import Policy
 from ..schema.model import Schema
 from ..statements.condition import Condition, Shape
 from ..statements.pages import Boundary, PageSQL, Range, Walk
 from ..steps import Batch, Result, Statement, Step, Value
-from .listed_plan import aim
 from .log_retention import count_statement, delete_statements, read_deleted, verdict
 from .log_schema import advise, check, require_consumers
 from .sql import Params
@@ -111,7 +111,7 @@ def compile_log(policy: Policy, schema: Schema, host: Capabilities) -> list[LogP
             why_walk="events are read in the order of their ids",
             max_keys=policy.limits.page_rows,
             max_writes=policy.limits.rows_changed,
-            target=aim(host),
+            target=write_target(host),
             max_changes=_max_changes(policy, host),
             digest=hashlib.sha256(json.dumps(decisive).encode()).hexdigest()[:16],
             reads=frozenset({cursors.table} if cursors else ()),

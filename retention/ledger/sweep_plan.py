@@ -14,6 +14,7 @@ from ..capabilities import Capabilities
 from ..errors import PolicyError, Refused
 from ..plan.family import changed
 from ..plan.names import found_column, found_table, prunable
+from ..plan.rules import write_target
 from ..policy.age_model import Age
 from ..policy.conditions import check_names, parse_condition
 from ..policy.ledger_models import Events
@@ -25,7 +26,7 @@ from ..statements.pages import PageSQL, Walk
 from ..statements.quoting import column as quoted
 from ..statements.quoting import name
 from ..steps import Statement, Value
-from .listed_plan import ListedPlan, aim, digest_of, found_key, whole_walk, write_cost
+from .listed_plan import ListedPlan, digest_of, found_key, whole_walk, write_cost
 from .log_schema import NUMERIC, adds_to_itself, check, key_as_stream, require_index
 from .sql import Params
 from .sweep_sql import GUARD_ROWS, REASONS, SweepSQL
@@ -132,7 +133,7 @@ def compile_sweep(sweep: Sweep, policy: Policy, schema: Schema, host: Capabiliti
         why_walk=why,
         max_keys=policy.limits.page_rows,
         max_writes=sweep.batch,
-        target=aim(host),
+        target=write_target(host),
         max_changes=max_changes,
         digest=digest_of(sweep, [timeout]),
         reads=frozenset(names.tables),

@@ -23,7 +23,7 @@ from .model import RulePlan
 from .names import found_column, found_table, prunable
 from .walks import choose_walk
 
-__all__ = ["compile_rule"]
+__all__ = ["compile_rule", "write_target"]
 
 CHUNK_PAGE_ROWS = 4_000
 """Rows that chunk mode reads into memory at once, and deletes by one list, unless the rule says otherwise: a write of about 25 ms."""
@@ -128,7 +128,7 @@ def compile_rule(rule: Rule, policy: Policy, schema: Schema, host: Capabilities,
         max_keys=max_keys,
         max_writes=policy.limits.rows_changed,
         max_pages=rule.max_pages,
-        target=REMOTE_TARGET if host.remote else FILE_TARGET,
+        target=write_target(host),
         patience=REMOTE_TARGET if host.remote else FILE_PATIENCE,
         max_changes=max_changes,
         child_keys=len(family.followers) + len(family.references),
@@ -144,6 +144,11 @@ def compile_rule(rule: Rule, policy: Policy, schema: Schema, host: Capabilities,
         recounts=drain is None and (family.recounts if chunked else ignores(table)),
         notes=_notes(table, family, frozenset(reads), below),
     )
+
+
+def write_target(host: Capabilities) -> float:
+    """How long one write should take, s."""
+    return REMOTE_TARGET if host.remote else FILE_TARGET
 
 
 def _delete_cost(host: Capabilities, max_changes: int | None, looks_ahead: bool) -> int:
