@@ -14,8 +14,10 @@ INTERRUPTED = 130
 def main() -> None:
     """Run the command with this process's arguments, and exit with its status."""
     try:
-        # Until a run listens by itself, SIGTERM ends the command as Ctrl-C does: with a sentence, and what is open closed.
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        # Until a run listens by itself, both end the command with a sentence, and what is open closed. SIGINT too is asked for: a shell
+        # without job control starts what stands before `&` with SIGINT ignored, and Python leaves it so.
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, signal.default_int_handler)
         from .app import app
 
         app()
