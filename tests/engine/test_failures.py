@@ -158,13 +158,17 @@ def test_lost_answers_lose_no_row_and_count_none_twice(
 
 
 @settings(max_examples=60, deadline=None)
-@given(modes, st.integers(1, 9), st.integers(1, 25))
-def test_rows_that_went_without_an_answer_are_counted_as_unconfirmed(mode: Any, page: int, rows: int) -> None:
-    con = table("rowid", rows)
-    done = calls(con, "rowid", mode, page).call(losing(con, {1: True}, writes_only=True))
+@given(walks, modes, st.integers(1, 9), st.integers(1, 25), st.integers(1, 4))
+@example("age", {"chunk": 1}, 9, 8, 2)  # the chunk whose answer is lost ends within an age
+def test_rows_that_went_without_an_answer_are_counted_as_unconfirmed(walk: str, mode: Any, page: int, rows: int, nth: int) -> None:
+    if walk == "age":
+        # Where an age is cut, other keys may be read again, which tells nothing.
+        page += rows
+    con = table(walk, rows)
+    done = calls(con, walk, mode, page).call(losing(con, {nth: True}, writes_only=True))
     found = done.rules["t"]
     assert left(con) == set()
-    assert found.unconfirmed >= 1
+    assert (found.unconfirmed >= 1) == bool(done.failures)
     assert found.deleted + found.unconfirmed == rows
 
 
