@@ -228,6 +228,8 @@ class SQLite:
             answers = self._transaction(batch, stop) if in_transaction else self._autocommit(batch, stop)
         except (*FAILURES, HostError) as error:
             kept = 0 if in_transaction else self._connection.total_changes() - before
+            if batch.writes and isinstance(error, apsw.FullError):
+                self._wal.no_room()
             raise host_error(
                 error,
                 self._name,

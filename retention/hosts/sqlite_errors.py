@@ -60,6 +60,11 @@ _HINTS: dict[Kind, str] = {
     "overloaded": "try smaller statements",
 }
 
+_DISK = (
+    "look whether the disk is full (beside a WAL file its -wal and -shm need room, and a journal beside any other), "
+    "then whether it or the network behind it fails"
+)
+
 # Messages that repeat a bound value after these words.
 _QUOTED = re.compile(r"(bad JSON path:|MATCH expression:|fts5: \w+ error near) .*", re.DOTALL)
 _FENCE = re.compile(r"bad JSON path: '\$?\.?fence:(.+)'", re.DOTALL)
@@ -117,5 +122,13 @@ def _explain(cause: BaseException, text: str) -> tuple[Kind, str]:
     if getattr(cause, "extendedresult", None) == apsw.SQLITE_CORRUPT_VTAB:
         return "index", "a virtual table's index is out of step with the rows it serves; rebuild it"
     text = _QUOTED.sub(r"\1 ...", text)[:_LONGEST] or type(cause).__name__
+    if isinstance(cause, apsw.IOError):
+        # SQLite calls it no full disk where the room for the log's index (-shm) is missing, or a file reached its largest size.
+        return kind, f"{text} ({_code(cause)}); {_DISK}"
     hint = _HINTS.get(kind)
     return kind, f"{text}; {hint}" if hint else text
+
+
+def _code(cause: apsw.Error) -> str:
+    """SQLite's name of the error: of some twenty "disk I/O errors" it says which."""
+    return str(apsw.mapping_extended_result_codes.get(getattr(cause, "extendedresult", 0), "SQLITE_IOERR"))

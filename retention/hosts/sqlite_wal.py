@@ -41,7 +41,7 @@ class Wal:
         self._wait = wait
         self._frames = 0
         self._copied = self._written
-        self._pinned = self._restart_due = False
+        self._pinned = self._restart_due = self._tight = False
         self._pause = RESTART_PAUSE
         self._next_restart = 0.0
         connection.set_wal_hook(self._committed)
@@ -69,7 +69,8 @@ class Wal:
         Args:
             busy: others write too. Whatever lies uncopied when they pass 1,000 frames, their commit copies: they would wait for our pages.
         """
-        if self._written - self._copied < (BUSY_FRAMES if busy else PASSIVE_FRAMES):
+        enough = 1 if self._tight else BUSY_FRAMES if busy else PASSIVE_FRAMES
+        if self._written - self._copied < enough:
             return
         self._copied = self._written
         now = time.monotonic()
@@ -78,9 +79,14 @@ class Wal:
         except apsw.Error:
             self._failed()
             return
-        self._restart_due = self._frames > RESTART_FRAMES and now >= self._next_restart
+        self._restart_due = self._frames > (0 if self._tight else RESTART_FRAMES) and now >= self._next_restart
         if not busy:
             self.restart()
+
+    def no_room(self) -> None:
+        """The disk has no room for a longer log: from now on it begins anew after each write, as far as readers let it. Never raises."""
+        self._tight, self._copied = True, -1
+        self.tend()
 
     def restart(self) -> None:
         """Let the log begin anew, if it is time for it. To be called before a transaction. Never raises for the database.
