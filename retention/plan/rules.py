@@ -21,6 +21,7 @@ from .drain import drain_cost, holds_below, read_drained
 from .family import Family, as_reference, check_parents, comes_back, count_followers, identity, ignores, read_family
 from .model import RulePlan
 from .names import found_column, found_table, prunable
+from .unarchived import check_archives
 from .walks import choose_walk
 
 __all__ = ["compile_rule", "write_target"]
@@ -54,6 +55,7 @@ def compile_rule(rule: Rule, policy: Policy, schema: Schema, host: Capabilities,
     enforced = policy.foreign_keys == "on"
     if host.remote and not enforced:
         raise PolicyError(f'foreign_keys = "off": {host.name} always enforces foreign keys; leave it out.')
+    check_archives(rule, policy, schema, table, where)
     below: Node | None = None
     if rule.children == "drain":
         below, family = read_drained(schema, table, enforced, where)

@@ -12,6 +12,7 @@ from typing import Any, Literal, cast
 from ..errors import RetentionError
 from ..plan.advice import ORDERED, advise
 from ..plan.drain import read_drained
+from ..plan.unarchived import unarchived
 from ..plan.walks import choose_walk
 from ..policy.closure_models import Closure
 from ..policy.models import Policy, Rule
@@ -334,17 +335,19 @@ def _archives(scene: _Scene) -> Iterator[Finding]:
     """Archives hold the rows that their own rule deletes. Rows that go with others are gone without."""
     archived = {table.name for table, rules in scene.ruled if any(rule.archive is not None for rule in rules)}
     for table, rules in scene.ruled:
+        refused = {key.child for rule in rules for key in unarchived(rule, scene.policy, scene.schema, table)}
         for child in scene.taken(table, rules):
             if table.name not in archived and child.name not in archived:
                 continue
             whose = "Its rows are archived" if child.name in archived else f"The rows of {table.name!r} are archived"
             first = "" if child.name == table.name else f"Give {child.name!r} a rule with an archive, before the one on {table.name!r}. "
             yield Finding(
-                "advice",
+                "problem" if child.name in refused else "advice",
                 "archive",
                 child.name,
                 f"{whose}, but those of {child.name!r} that go with a row of {table.name!r} are not.",
-                "Rows that go by cascade, or are drained, are in no archive.",
+                "Rows that go by cascade, or are drained, are in no archive."
+                + (' The run is refused until the rule says children = "cascade".' if child.name in refused else ""),
                 first + 'Delete only parents that have no such rows left (only = "NOT EXISTS (SELECT 1 FROM ...)").',
             )
 

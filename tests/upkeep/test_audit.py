@@ -190,15 +190,16 @@ def test_a_key_to_a_missing_table_breaks_the_rules_that_cascade_to_it():
 
 
 ARCHIVE = 'archive = "rows"'
+SAID = 'children = "cascade"'
 CHILD = "CREATE TABLE child(id INTEGER PRIMARY KEY, t INTEGER REFERENCES t{}, at INTEGER)"
 
 
 @pytest.mark.parametrize(
     ("action", "rules", "tables"),
     [
-        (" ON DELETE CASCADE", [rule(more=ARCHIVE)], ["child"]),
-        (" ON DELETE CASCADE", [rule("child", ARCHIVE), rule()], ["child"]),
-        (" ON DELETE CASCADE", [rule("child", ARCHIVE), rule(more=ARCHIVE)], ["child"]),
+        (" ON DELETE CASCADE", [rule(more=f"{ARCHIVE}\n{SAID}")], ["child"]),
+        (" ON DELETE CASCADE", [rule("child", ARCHIVE), rule(more=SAID)], ["child"]),
+        (" ON DELETE CASCADE", [rule("child", ARCHIVE), rule(more=f"{ARCHIVE}\n{SAID}")], ["child"]),
         (" ON DELETE CASCADE", [rule("child"), rule()], []),
         (" ON DELETE CASCADE", [rule("child", ARCHIVE)], []),
         (" ON DELETE SET NULL", [rule("child", ARCHIVE), rule(more=ARCHIVE)], []),
@@ -212,14 +213,16 @@ def test_rows_that_go_with_others_are_in_no_archive(action, rules, tables):
     assert told(found, "archive") == [("advice", table) for table in tables]
     if action and tables:
         assert told(audited(db, *rules, head='foreign_keys = "off"'), "archive") == []
+        unsaid = [each.replace(SAID, "") for each in rules]
+        assert told(audited(db, *unsaid), "archive") == [("problem", table) for table in tables]
 
 
 def test_rows_that_cascade_to_their_own_table_or_further_are_in_no_archive():
     ddl = "CREATE TABLE t(id INTEGER PRIMARY KEY, at INTEGER, up INTEGER REFERENCES t ON DELETE CASCADE)"
     own = database(ddl, "CREATE INDEX u ON t(up)")
-    assert told(audited(own, rule(more=ARCHIVE)), "archive") == [("advice", "t")]
+    assert told(audited(own, rule(more=ARCHIVE)), "archive") == [("problem", "t")]
     far = database(*SOUND, CHILD.format(" ON DELETE CASCADE"), "CREATE TABLE far(c INTEGER REFERENCES child ON DELETE CASCADE, at INTEGER)")
-    assert told(audited(far, rule("far", ARCHIVE), rule()), "archive") == [("advice", "far")]
+    assert told(audited(far, rule("far", ARCHIVE), rule()), "archive") == [("problem", "far")]
 
 
 # --- triggers and full text ------------------------------------------------------------------------------------------
