@@ -63,5 +63,5 @@ def reclaim(
             return getattr(host, "pause", 0.0)
 
         disk_free = shutil.disk_usage(os.path.dirname(os.path.abspath(os.fspath(db)))).free
-        engine = _engine(budget, vacuum=vacuum, disk_free=disk_free)
+        engine = _engine(budget, vacuum=vacuum, disk_free=disk_free, file_size=lambda: os.path.getsize(db))
         return drive(conduct(engine, host.capabilities, budget, time.monotonic, [watch], pause=pause), host, MemoryStore(), {})

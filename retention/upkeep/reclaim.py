@@ -6,6 +6,7 @@ Deleting leaves free pages, which later rows use again. Only a file with `auto_v
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -39,9 +40,11 @@ class Space:
     """What was given back, in bytes.
 
     Attributes:
-        outcome, why: as in a run's receipt. `more` without a limit's name: bytes are free that only VACUUM gives back.
+        outcome, why: as in a run's receipt. `more` without a limit's name: bytes are free that only VACUUM gives back. Why `wal`: a reader
+            keeps the log from being copied, and the file from being shorter.
         auto_vacuum: how the file was made.
-        size_before, size: of the database, without its journal or log. free_before, free: of them, in free pages.
+        size_before, size: of the file, without its journal or log. free_before, free: of them, what no row or index needs: free pages, and
+            what the file is longer than the database.
         steps: writes that gave pages back.
         note: what a person should know.
     """
@@ -65,78 +68,94 @@ class Space:
         return {"version": 1, **asdict(self)}
 
 
-def reclaim(budget: Budget, *, vacuum: bool = False, disk_free: int | None = None) -> Engine[Space]:
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """The database as its header and log have it, in bytes."""
+
+    auto_vacuum: Literal["none", "full", "incremental"]
+    size: int
+    free: int
+    wal: bool
+
+
+def reclaim(
+    budget: Budget, *, vacuum: bool = False, disk_free: int | None = None, file_size: Callable[[], int] = lambda: 0
+) -> Engine[Space]:
     """Give free pages back.
 
     Args:
         budget: its deadline is looked at before each step.
         vacuum: where steps are not possible, rewrite the file; it locks everyone out meanwhile.
         disk_free: bytes that the disk has left, None where nobody knows.
+        file_size: bytes of the file. In WAL mode it keeps its length until the log has been copied.
 
     Raises:
         Refused: the disk has not the room that VACUUM needs.
         HostError: from the host.
     """
-    space, wal = yield from _look(None)
-    if not space.free:
-        return space
-    if space.auto_vacuum == "incremental":
-        yield from _in_steps(space, budget)
-        if wal and space.steps:
-            yield from _copied(space)
-        return space
-    if not vacuum:
-        space.outcome, space.note = "more", _price(space)
-        return space
-    if space.free < space.size * LEAST_SHARE:
-        space.note = f"left alone: VACUUM would rewrite {_mb(space.size - space.free)} to give back {_mb(space.free)}"
-        return space
-    needed = 2 * (space.size - space.free)
+    found = yield from _look()
+    behind = max(0, file_size() - found.size)
+    space = Space(auto_vacuum=found.auto_vacuum, size_before=found.size + behind, free_before=found.free + behind)
+    if found.free and found.auto_vacuum == "incremental":
+        yield from _in_steps(space, budget, found.free)
+    elif found.free and not vacuum:
+        space.outcome, space.note = "more", _price(found)
+    elif found.free and found.free < found.size * LEAST_SHARE:
+        space.note = f"left alone: VACUUM would rewrite {_mb(found.size - found.free)} to give back {_mb(found.free)}"
+    elif found.free:
+        yield from _rewrite(space, found, disk_free)
+    if found.wal and (space.steps or behind):
+        yield from _copied(space)
+    found = yield from _look()
+    behind = max(0, file_size() - found.size)
+    space.size, space.free = found.size + behind, found.free + behind
+    return space
+
+
+def _look() -> Engine[_Found]:
+    results = yield Batch((_LOOK,))
+    assert results is not None
+    mode, page_size, pages, free, journal = results[0].rows[0]
+    page = int(page_size or 0)  # type: ignore[arg-type]
+    return _Found(_MODES[int(mode or 0)], int(pages or 0) * page, int(free or 0) * page, journal == "wal")  # type: ignore[arg-type]
+
+
+def _rewrite(space: Space, found: _Found, disk_free: int | None) -> Engine[None]:
+    needed = 2 * (found.size - found.free)
     if disk_free is not None and disk_free < needed:
         raise Refused(
             f"VACUUM needs up to {_mb(needed)} on the disk for a while, and it has {_mb(disk_free)} left; make room there first.", "guard"
         )
     yield Batch((Statement("VACUUM"),), writes=True)
     space.steps = 1
-    # PASSIVE first: TRUNCATE keeps writers out while it waits for readers.
-    if wal and (yield from _copied(space)):
-        yield Batch((Statement("PRAGMA wal_checkpoint(TRUNCATE)"),))
-    return (yield from _look(space))[0]
 
 
-def _copied(space: Space) -> Engine[bool]:
-    """Whether the log has been brought over: only then does the main file shrink."""
+def _copied(space: Space) -> Engine[None]:
+    """Bring the log over, for only then does the file become shorter."""
     results = yield Batch((Statement("PRAGMA wal_checkpoint(PASSIVE)"),))
     assert results is not None
-    _, frames, copied = results[0].rows[0]
-    if frames != copied:
-        space.note = "a reader still holds the write-ahead log; the file shrinks at the first checkpoint after it"
-    return frames == copied
+    busy, frames, copied = results[0].rows[0]
+    if busy or frames != copied:
+        space.note = "a reader still holds the write-ahead log; the file shrinks at the first checkpoint after it, such as the next call's"
+        if space.outcome == "done":
+            space.outcome, space.why = "more", "wal"
+    elif space.auto_vacuum != "incremental" and space.steps:
+        # The log of a VACUUM is as long as the file was. Only after PASSIVE: TRUNCATE keeps writers out while it waits for readers.
+        yield Batch((Statement("PRAGMA wal_checkpoint(TRUNCATE)"),))
 
 
-def _look(space: Space | None) -> Engine[tuple[Space, bool]]:
-    results = yield Batch((_LOOK,))
-    assert results is not None
-    mode, page_size, pages, free, journal = results[0].rows[0]
-    size, unused = int(pages or 0) * int(page_size or 0), int(free or 0) * int(page_size or 0)  # type: ignore[arg-type]
-    if space is None:
-        space = Space(auto_vacuum=_MODES[int(mode or 0)], size_before=size, free_before=unused)  # type: ignore[arg-type]
-    space.size, space.free = size, unused
-    return space, journal == "wal"
-
-
-def _in_steps(space: Space, budget: Budget) -> Engine[None]:
+def _in_steps(space: Space, budget: Budget, free: int) -> Engine[None]:
     pages = FIRST_PAGES
-    while space.free:
+    while free:
         why = budget.refuses(2)
         if why is not None:
             space.outcome, space.why = "more", why
             return
-        before = space.free
+        before = free
         results = yield Batch((Statement(f"PRAGMA incremental_vacuum({pages:d})"),), writes=True)
         assert results is not None
-        yield from _look(space)
-        if space.free >= before:
+        free = (yield from _look()).free
+        if free >= before:
             # Others free pages as fast as they are given back.
             space.outcome = "more"
             return
@@ -145,10 +164,10 @@ def _in_steps(space: Space, budget: Budget) -> Engine[None]:
         pages = max(FEWEST_PAGES, min(MOST_PAGES, pages * 4, fitting))
 
 
-def _price(space: Space) -> str:
-    kept = space.size - space.free
+def _price(found: _Found) -> str:
+    kept = found.size - found.free
     return (
-        f"{_mb(space.free)} of {_mb(space.size)} are free and will be used again; auto_vacuum is {space.auto_vacuum}, so only VACUUM gives "
+        f"{_mb(found.free)} of {_mb(found.size)} are free and will be used again; auto_vacuum is {found.auto_vacuum}, so only VACUUM gives "
         f"them back: it rewrites {_mb(kept)}, needs up to {_mb(2 * kept)} on the disk meanwhile, and locks everyone out. --vacuum does it"
     )
 
