@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Annotated, Any, cast
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from ..statements.keys import Key, Part
 from ..steps import RawText
@@ -28,6 +28,7 @@ def _whole(value: Any) -> Any:
 
 
 Whole = Annotated[int, BeforeValidator(_whole)]
+Count = Annotated[Whole, Field(ge=0, le=SAFE)]
 
 
 class _Document(BaseModel):
@@ -49,6 +50,9 @@ class _Entry(BaseModel):
     stale: bool = False
     settled: bool = False
     carried: bool = False
+    blocked: Count = 0
+    too_large: Count = 0
+    too_large_last: Count = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +69,8 @@ class Entry:
         settled: since a run last ended `done`, a traversal has begun and ended, and nothing has changed since that the rule's condition
             reads.
         carried: the traversal under way began before a run last ended `done`.
+        blocked, too_large: rows that the traversal under way has met so far and that cannot go, as the receipt counts them.
+        too_large_last: the same of the last traversal that ended.
     """
 
     cursor: Key = ()
@@ -75,7 +81,12 @@ class Entry:
     stale: bool = False
     settled: bool = False
     carried: bool = False
+    blocked: int = 0
+    too_large: int = 0
+    too_large_last: int = 0
 
+
+_COUNTS = ("blocked", "too_large", "too_large_last")
 
 Identities = dict[str, tuple[str, str]]
 """By name: the walk and the policy digest that an entry must have been written with."""
@@ -159,7 +170,8 @@ def _entry(raw: Any, walk: str, policy: str) -> Entry:
     integers = walk == "rowid"
     cursor, high = decode_key(parsed.cursor, integers), decode_key(parsed.high, integers)
     young = None if parsed.young is None else decode_key(parsed.young, integers)
-    return Entry(cursor, high, young, parsed.rows, parsed.whole, parsed.stale, parsed.settled, parsed.carried)
+    kept = ("rows", "whole", "stale", "settled", "carried", *_COUNTS)
+    return Entry(cursor, high, young, **{name: getattr(parsed, name) for name in kept})
 
 
 def _written(entry: Entry, walk: str, policy: str) -> dict[str, Any]:
@@ -181,6 +193,7 @@ def _written(entry: Entry, walk: str, policy: str) -> dict[str, Any]:
         written["settled"] = True
     if entry.carried and entry.high:
         written["carried"] = True
+    written |= {name: rows for name in _COUNTS if (rows := getattr(entry, name))}
     return {**written, "walk": walk, "policy": policy} if written else {}
 
 

@@ -21,6 +21,7 @@ from .chunk_pages import ChunkTraversal
 from .drain import Drain
 from .range_pages import RangeTraversal
 from .receipt import Outcome, RuleReceipt
+from .staying import blocked_earlier, too_large
 from .traversal import Traversal
 
 __all__ = ["Further", "Pass", "Pruner", "because", "instant"]
@@ -70,6 +71,17 @@ def _kind(rule: RulePlan) -> type[Traversal]:
     return RangeTraversal if rule.chunk is None else ChunkTraversal
 
 
+def _over(state: Traversal) -> bool:
+    """Whether a round may end, as far as this rule goes: nothing that it met in the round waits for a person."""
+    return state.settled and not state.receipt.error and not state.blocked_before
+
+
+def _too_large(state: Traversal, ending: Pass) -> int:
+    """Rows that are too large alone, if this run met some, or ended what met them: the traversal or the round."""
+    met = state.met_too_large if state.receipt.too_large else 0
+    return max(met, state.too_large_last if state.done or ending.outcome == "done" else 0)
+
+
 def _named(error: HostError, state: Traversal) -> str:
     """The error, with the tables behind the rule's triggers where one of them must be at fault."""
     others = ", ".join(sorted(state.rule.feeds - {state.rule.table}))
@@ -94,6 +106,7 @@ class Pruner:
         further: what takes turns with the rules, behind them.
         turn_key: where the checkpoint keeps whose turn it is (see `Checkpoint`).
         rounds: a rule that ended its traversal in an earlier run counts as finished. Not where one call is to do all of it.
+        remarks: what a person should know of what the latest pass left.
     """
 
     plan: Plan
@@ -105,6 +118,7 @@ class Pruner:
     further: Sequence[Further] = ()
     turn_key: str = "next"
     rounds: bool = False
+    remarks: list[str] = field(default_factory=list[str])
     _rules: list[Traversal] = field(default_factory=list[Traversal])
     _checkpoint: Checkpoint = field(default_factory=Checkpoint)
     _refusals: dict[int, Refused] = field(default_factory=dict[int, Refused])
@@ -150,6 +164,7 @@ class Pruner:
                 state.restart()
         ending = yield from self._rotate(failed, capped)
         ending.deleted = sum(s.receipt.gone for s in self._rules) - before
+        self.remarks = [too_large(s, rows) for s in self._rules if (rows := _too_large(s, ending))]
         return ending
 
     def _rotate(self, failed: set[int], capped: set[int]) -> Generator[Step, list[Result] | None, Pass]:
@@ -187,6 +202,7 @@ class Pruner:
                 state.receipt.error = str(error)
                 self._refusals[turn] = error
                 failed.add(turn)
+            self._recall(state)
             self._spread(state)
             if state.capped:
                 capped.add(turn)
@@ -228,7 +244,7 @@ class Pruner:
     def _round_is_over(self) -> bool:
         """Whether every rule has ended a traversal, in this run or an earlier one, since a run last ended `done`."""
         looked = any(s.pages for s in self._rules)
-        return self.rounds and looked and all(s.rule.never or (s.settled and not s.receipt.error) for s in self._rules)
+        return self.rounds and looked and all(s.rule.never or _over(s) for s in self._rules)
 
     def _done(self) -> Pass:
         for state in self._rules:
@@ -248,6 +264,16 @@ class Pruner:
     def _ring(self, turn: int) -> Iterator[int]:
         count = len(self._rules)
         return (i % count for i in range(turn + 1, turn + count + 1))
+
+    def _recall(self, state: Traversal) -> None:
+        """The traversal has ended: rows that earlier runs of it could not let go are not forgotten. One call for all of it looks again."""
+        if not state.done or not state.blocked_before:
+            return
+        state.settled = False
+        if self.rounds:
+            state.receipt.error = state.receipt.error or blocked_earlier(state)
+        else:
+            state.stale = True
 
     def _spread(self, state: Traversal) -> None:
         """Rows went: rules that read a table which changed must traverse again before the run is done."""

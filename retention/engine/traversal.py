@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 from ..errors import HostError
 from ..plan.model import RulePlan
@@ -32,7 +33,8 @@ class Traversal:
         rule, receipt, sizes: what runs, what it did, how large its pages are.
         cutoffs: the condition's bound values.
         end: the exclusive end of a walk by age.
-        cursor, high, young, whole, stale, settled, carried: as in the checkpoint's entry.
+        cursor, high, young, whole, stale, settled, carried, too_large_last: as in the checkpoint's entry.
+        blocked_before, too_large_before: rows that earlier runs of this traversal have met, and that cannot go.
         last: rows seen and rows deleted by the whole traversal before; `marked` is where the receipt stood when this one began.
         endless: the table fills as fast as it empties: no further traversal.
         continuing: an ordered rule that starts where the last run ended.
@@ -41,6 +43,9 @@ class Traversal:
         lost: of a page whose outcome is unknown: its expired rows, the age that it was inside of, and its last key.
         pages: pages admitted in this run. done: no more pages in this pass. fresh: nothing changed since the traversal began.
     """
+
+    verb: ClassVar[str] = "deleted"
+    """What it does to rows."""
 
     rule: RulePlan
     receipt: RuleReceipt
@@ -55,6 +60,9 @@ class Traversal:
     stale: bool = False
     settled: bool = False
     carried: bool = False
+    blocked_before: int = 0
+    too_large_before: int = 0
+    too_large_last: int = 0
     last: tuple[int, int] | None = None
     marked: tuple[int, int] | None = None
     endless: bool = False
@@ -84,9 +92,12 @@ class Traversal:
             stale=entry.stale,
             settled=entry.settled,
             carried=entry.carried,
+            too_large_last=entry.too_large_last,
         )
         if not state.high:
             state.restart()
+        if state.high or state.continuing:
+            state.blocked_before, state.too_large_before = entry.blocked, entry.too_large
         return state
 
     def restart(self) -> None:
@@ -100,6 +111,7 @@ class Traversal:
             self.cursor = ()
         self.high, self.young, self.trouble, self.ahead = (), None, None, None
         self.stale = self.done = False
+        self.blocked_before = self.too_large_before = 0
         self.marked = None if self.cursor else (self.receipt.scanned, self.receipt.gone)
         # What is kept is said of one traversal: a row that two passes keep is one row.
         receipt = self.receipt
@@ -108,7 +120,14 @@ class Traversal:
 
     def entry(self) -> Entry:
         """What the checkpoint keeps."""
-        return replace(self._standing(), settled=self.settled, carried=self.carried)
+        return replace(
+            self._standing(),
+            settled=self.settled,
+            carried=self.carried,
+            blocked=0 if self.done else self.blocked_before + self.receipt.blocked,
+            too_large=0 if self.done else self.met_too_large,
+            too_large_last=self.too_large_last,
+        )
 
     def _standing(self) -> Entry:
         rows = self.sizes.stored()
@@ -121,6 +140,11 @@ class Traversal:
         if not self.high:
             return Entry(self.cursor if self.rule.ordered and self.whole is not None else (), (), None, kept, self.whole, self.stale)
         return Entry(self.cursor, self.high, self.young, kept, self.whole, self.stale)
+
+    @property
+    def met_too_large(self) -> int:
+        """Rows that this traversal has met and that are too large alone, in this run and in earlier ones."""
+        return self.too_large_before + self.receipt.too_large
 
     @property
     def capped(self) -> bool:
@@ -144,6 +168,7 @@ class Traversal:
         self.high, self.ahead, self.trouble = (), None, None
         self.continuing = False
         self.done = self.receipt.finished = True
+        self.too_large_last = self.met_too_large
         self.settled = not self.stale and not self.carried and self.receipt.error is None
         self.carried = False
         self._weigh()

@@ -93,6 +93,7 @@ class ClosureWalk(ListedWalk):
 
     def _keep_too_large(self, row: Due) -> None:
         self.too_large.append(key_text(row.identity))
+        self.receipt.too_large += 1
 
     def report(self) -> ClosureReceipt:
         """What it did so far."""

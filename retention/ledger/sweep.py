@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from ..engine.budget import Budget
 from ..engine.checkpoint import Entry
@@ -29,6 +30,8 @@ class SweepWalk(ListedWalk):
         ended, children: rows of its own and of their children.
         partly: said by the guard where it looked at a part.
     """
+
+    verb: ClassVar[str] = "ended"
 
     plan: SweepPlan | None = None
     now_ms: int = 0

@@ -116,7 +116,9 @@ class Session:
             _end(receipt, "busy" if error.retryable or why == "lease" else "failed", why, str(error))
         if works is not None:
             receipt.sweeps, receipt.closures, receipt.events = works.sweeps(), works.closures(), works.events()
-            receipt.warnings += works.remarks()
+            receipt.warnings[:0] = works.remarks()
+        if self.pruner is not None:
+            receipt.warnings[:0] = self.pruner.remarks
         _charge(receipt.statements, budget)
         for sink in self.sinks.values():
             sink.close()

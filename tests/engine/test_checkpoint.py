@@ -21,7 +21,11 @@ json_values = st.recursive(
     max_leaves=6,
 )
 entries = st.dictionaries(
-    st.sampled_from(["cursor", "high", "young", "walk", "rows", "policy", "whole", "stale", "extra"]), json_values, max_size=6
+    st.sampled_from(
+        ["cursor", "high", "young", "walk", "rows", "policy", "whole", "stale", "blocked", "too_large", "too_large_last", "extra"]
+    ),
+    json_values,
+    max_size=6,
 )
 documents = st.one_of(
     json_values,
@@ -71,9 +75,13 @@ def test_no_document_raises_and_what_is_written_back_is_valid(document: Any) -> 
     st.none() | st.tuples(st.integers(1, SAFE), st.integers(1, SAFE)),
     st.none() | st.integers(0, SAFE),
     st.booleans(),
+    st.tuples(st.integers(0, SAFE), st.integers(0, SAFE), st.integers(0, SAFE)),
 )
-def test_a_rowid_walk_comes_back(cursor: Any, high: Any, young: Any, rows: Any, whole: int | None, stale: bool) -> None:
-    entry = Entry(cursor, high, young, rows, whole, stale)
+def test_a_rowid_walk_comes_back(
+    cursor: Any, high: Any, young: Any, rows: Any, whole: int | None, stale: bool, met: tuple[int, int, int]
+) -> None:
+    blocked, too_large, last = met
+    entry = Entry(cursor, high, young, rows, whole, stale, blocked=blocked, too_large=too_large, too_large_last=last)
     document = Checkpoint(entries={"tables": {"a": entry}}).document(1, KNOWN)
     found = Checkpoint.read(json.loads(json.dumps(document)), KNOWN)
     assert found.entries["tables"]["a"] == entry
@@ -113,9 +121,33 @@ def test_one_entry_that_is_none_restarts_its_rule_alone_and_says_so(cursor: Any)
     assert "'a'" in found.warnings[0]
 
 
+@pytest.mark.parametrize("field", ["blocked", "too_large", "too_large_last"])
+@pytest.mark.parametrize("count", [-1, 1.5, "3", True, [], 2**60])
+def test_a_count_that_is_none_restarts_its_rule_and_says_so(field: str, count: Any) -> None:
+    found = Checkpoint.read({"version": 1, "next": 0, "tables": {"a": {"cursor": 3, "high": 9, field: count}}}, KNOWN)
+    assert found.entries["tables"] == {}
+    assert len(found.warnings) == 1
+    assert field in found.warnings[0]
+
+
+def test_a_document_from_before_there_were_counts_goes_on() -> None:
+    found = Checkpoint.read({"version": 1, "next": 0, "tables": {"a": {"cursor": 3, "high": 9}}}, KNOWN)
+    assert (found.entries["tables"]["a"], found.warnings) == (Entry((3,), (9,)), [])
+
+
 @pytest.mark.parametrize(("walk", "policy"), [("primary_key", "p1"), ("rowid", "another")])
 def test_another_walk_or_policy_begins_anew_but_keeps_the_sizes(walk: str, policy: str) -> None:
-    entry = {"cursor": 5, "high": 9, "walk": walk, "policy": policy, "rows": [700, 300], "whole": 5}
+    entry = {
+        "cursor": 5,
+        "high": 9,
+        "walk": walk,
+        "policy": policy,
+        "rows": [700, 300],
+        "whole": 5,
+        "blocked": 2,
+        "too_large": 2,
+        "too_large_last": 2,
+    }
     found = Checkpoint.read({"version": 1, "next": 0, "tables": {"a": entry}}, KNOWN)
     assert found.entries["tables"]["a"] == Entry(rows=(700, 300))
 
