@@ -10,11 +10,13 @@ from typing import ClassVar
 from ..capabilities import Capabilities
 from ..errors import PolicyError, Refused
 from ..plan.family import changed, identity
+from ..plan.left_out import left_out
 from ..plan.model import RulePlan
 from ..plan.names import found_column, found_table, prunable
 from ..plan.rules import compile_rule, write_target
 from ..policy.closure_models import Closure, Member, tied
 from ..policy.conditions import check_names, parse_condition
+from ..policy.ledger_models import Events
 from ..policy.models import Policy, Rule
 from ..policy.names import Names
 from ..schema.model import Schema, Table, fold
@@ -95,13 +97,23 @@ def compile_closure(closure: Closure, policy: Policy, schema: Schema, host: Capa
         reads=frozenset(reads),
         feeds=frozenset(t for t, _ in touched),
         alters=frozenset(t for t, kind in touched if kind != "DELETE"),
-        notes=tuple(f"{advice.why}; create one: {advice.sql}" for advice in advise(events, schema)) if events is not None else (),
+        notes=(*_advice(events, schema), *_strangers(closure, schema)),
         aliases=ALIASES,
         sql=sql,
         batch=closure.batch,
         max_batches=closure.max_batches,
         write_cost=write_cost(sql, host, max_changes),
     )
+
+
+def _advice(events: Events | None, schema: Schema) -> Iterator[str]:
+    for advice in advise(events, schema) if events is not None else ():
+        yield f"{advice.why}; create one: {advice.sql}"
+
+
+def _strangers(closure: Closure, schema: Schema) -> Iterator[str]:
+    for table, column in left_out(closure, schema):
+        yield f"{table} has {column} too and is no member: its rows stay when a unit goes"
 
 
 def memory_rules(closure: Closure, policy: Policy, schema: Schema, host: Capabilities) -> list[RulePlan]:

@@ -12,6 +12,7 @@ from typing import Any, Literal, cast
 from ..errors import RetentionError
 from ..plan.advice import ORDERED, advise
 from ..plan.drain import read_drained
+from ..plan.left_out import left_out
 from ..plan.unarchived import unarchived
 from ..plan.walks import choose_walk
 from ..policy.closure_models import Closure
@@ -256,6 +257,20 @@ def _uncovered(scene: _Scene) -> Iterator[Finding]:
             yield Finding("note", "uncovered", table.name, what, why)
 
 
+def _left_out(scene: _Scene) -> Iterator[Finding]:
+    """Tables whose rows seem to belong to a closure's units, and stay when those have gone."""
+    for closure in scene.policy.closures:
+        for table, column in left_out(closure, scene.schema):
+            yield Finding(
+                "advice",
+                "left_out",
+                table,
+                f"Its {column!r} seems to tie its rows to {closure.table!r}, and closure {closure.name!r} does not name it.",
+                "Its rows stay when the unit that they belong to has gone.",
+                "Add it to the closure's members; with memory = true, where its rows are to stay.",
+            )
+
+
 def _named_tables(policy: Policy) -> Iterator[str]:
     """The tables that other parts of the policy name: tenants, the lease, sweeps, closures, an event log, claims."""
     data = policy.model_dump(exclude={"rules", "holds", "limits"})
@@ -476,6 +491,7 @@ _CHECKS: tuple[Check, ...] = (
     _foreign_keys,
     _child_indexes,
     _uncovered,
+    _left_out,
     _cascades,
     _drains,
     _archives,
