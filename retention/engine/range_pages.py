@@ -29,7 +29,7 @@ class RangeTraversal(Traversal):
 
 def _page(state: Traversal, budget: Budget) -> Pages:
     page, keys = state.next_range(), state.trouble[0] if state.trouble else state.sizes.keys
-    if state.ahead is not None and state.ahead[:2] == (page, keys):
+    if state.ahead is not None and state.ahead[0] == page:
         found = state.ahead[2]
     else:
         found = yield from boundary(state, page, keys)

@@ -88,6 +88,7 @@ class Sizes:
     longest: float = _LONGEST
     guessed: bool = False
     _line: _Line = field(default_factory=_Line)
+    _page: tuple[int, int, float] | None = None
 
     @classmethod
     def start(cls, stored: tuple[int, int] | None, max_keys: int, max_writes: int, target: float, patience: float = 0.0) -> Sizes:
@@ -118,16 +119,25 @@ class Sizes:
             self.writes = max(floor, min(self.writes, max(fitting, least)))
         elif limited:
             self.writes = min(self.max_writes, max(self.writes, min(fitting, rows * _GROWTH)))
+        self._choose()
 
     def read(self, seen: int, expired: int, seconds: float, *, filled: bool) -> None:
         """Choose the next boundary's size from what this one found: as many keys as hold one write, or nine tenths where rows are kept
         too, since the next page may hold a few more of the others and would be read twice."""
-        if not filled:
+        if filled:
+            self._page = (seen, expired, seconds)
+            self._choose()
+
+    def _choose(self) -> None:
+        if self._page is None:
             return
+        seen, expired, seconds = self._page
         room = self.writes if expired == seen else max(1, self.writes * 9 // 10)
         wanted = room * seen // expired if expired else seen * _GROWTH
-        if seconds > _MOST * self.target:
-            wanted = min(wanted, int(seen * _MOST * self.target / seconds))
+        # A write visits the keys once more, under the lock, and takes as long for that as the read.
+        longest = self.target if expired else _MOST * self.target
+        if seconds > longest:
+            wanted = min(wanted, int(seen * longest / seconds))
         self.keys = max(min(FLOOR_ROWS, self.writes, self.max_keys), min(self.max_keys, seen * _GROWTH, wanted))
 
     def fewer(self, seen: int, expired: int) -> int:
@@ -137,7 +147,7 @@ class Sizes:
 
     def failed(self, rows: int) -> None:
         """A page of so many rows was too much (timeout, interrupt, too many changes): half of it, below the floor if need be."""
-        half = max(1, rows // 2)
+        half, self._page = max(1, rows // 2), None
         self.keys = min(self.keys, half)
         self.writes = min(self.writes, half)
 

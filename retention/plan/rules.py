@@ -9,6 +9,7 @@ from ..errors import PolicyError, Refused
 from ..policy.conditions import called, check_names, parse_condition, rewritten
 from ..policy.digests import digest
 from ..policy.models import Policy, Rule
+from ..schema.keys import never_null
 from ..schema.model import Schema, Table, fold
 from ..statements.ages import age_format
 from ..statements.condition import KEEPS, NEWER, Age, Cutoff, Hold, Newest, Shape, TenantKeep, compile_condition
@@ -70,7 +71,7 @@ def compile_rule(rule: Rule, policy: Policy, schema: Schema, host: Capabilities,
     age = None
     if rule.age is not None:
         columns = tuple(found_column(table, c, where, "age column").name for c in rule.age.columns)
-        age = Age(columns, age_format(rule.age.format), rule.age.epoch_ms)
+        age = Age(columns, age_format(rule.age.format), rule.age.epoch_ms, never_null=any(never_null(table, c) for c in columns))
     reads: set[str] = {r.child for r in family.references}
     if below is not None:
         reads |= {back.table for _, node in nodes(below) for back in node.backs}
@@ -110,6 +111,7 @@ def compile_rule(rule: Rule, policy: Policy, schema: Schema, host: Capabilities,
         archived=tuple(c.name for c in table.columns) if rule.archive is not None else (),
         identity=identity(table),
         metered=host.meters,
+        narrow=host.meters,
     )
     max_changes = policy.limits.rows_changed if host.transactions and family.cascades else None
     looks_ahead = host.remote and not chunked and drain is None

@@ -13,7 +13,7 @@ from typing import Literal
 from .ddl import not_null_terms
 from .model import Affinity, Index, Table, fold
 
-__all__ = ["Key", "KeyColumn", "age_index_keys", "primary_key", "rowid_key"]
+__all__ = ["Key", "KeyColumn", "age_index_keys", "never_null", "primary_key", "rowid_key"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,10 +94,10 @@ def _index_key(table: Table, index: Index, column: str) -> Key | None:
         return None
     if table.without_rowid and index.origin == "pk":
         return None  # It is the table itself, the walk by primary key.
-    if not all(_never_null(table, part.name) for part in columns[1:]):
+    if not all(never_null(table, part.name) for part in columns[1:]):
         return None
     tested = not_null_terms(index.where or "")
-    if any(name is not None and name != fold(column) and _never_null(table, name) for name in tested):
+    if any(name is not None and name != fold(column) and never_null(table, name) for name in tested):
         return None
     if table.integer_pk is not None and any(part.name == table.integer_pk for part in columns):
         # The rowid under its own name: SQLite seeks no row value in it, only `age = ? AND rowid > ?`.
@@ -116,7 +116,8 @@ def _columns(table: Table, index: Index) -> tuple[KeyColumn, ...]:
     return columns if len({c.name for c in columns}) == len(index.columns) else ()
 
 
-def _never_null(table: Table, name: str) -> bool:
+def never_null(table: Table, name: str) -> bool:
+    """Whether a column holds no NULL, as the schema says."""
     column = table.column(name)
     return column is not None and (column.notnull or column.name == table.integer_pk)
 

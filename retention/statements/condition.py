@@ -45,11 +45,15 @@ NEWER = "retention_newer"
 
 @dataclass(frozen=True, slots=True)
 class Age:
-    """Where a row's age stands: columns (the first that is not NULL decides), their form, and an id's epoch (ms)."""
+    """Where a row's age stands: columns (the first that is not NULL decides), their form, and an id's epoch (ms).
+
+    `never_null`: the schema keeps one of them from being NULL, so that no row is without an age.
+    """
 
     columns: tuple[str, ...]
     format: AgeFormat
     epoch_ms: int = 0
+    never_null: bool = False
 
     def value(self, table: str) -> str:
         """SQL: the age of the row of `table` (a name or an alias), NULL where it is no time."""
@@ -207,8 +211,8 @@ def compile_condition(shape: Shape) -> Condition:
         given = _keeps(shape.tenant, age, now) if shape.tenant.at_once else ""
         reasons.insert(0, "malformed")
         tail = f"CASE coalesce({tenant}, {own}) WHEN 0 THEN 0 WHEN 1 THEN {tail} ELSE 'malformed' END"
-    reasons[:0] = ["undated", "unreadable"]
-    undated = f"CASE WHEN {raw_age} IS NULL THEN 'undated' ELSE 'unreadable' END"
+    reasons[:0] = ["unreadable"] if age.never_null else ["undated", "unreadable"]
+    undated = "'unreadable'" if age.never_null else f"CASE WHEN {raw_age} IS NULL THEN 'undated' ELSE 'unreadable' END"
     old, unread = _selected(shape.only, tail), _selected(shape.only, undated)
     if age.format.plain:
         sql = f"CASE WHEN {value} < +{newest} THEN {old} WHEN {is_number(raw_age)} THEN NULL ELSE {unread} END"

@@ -70,7 +70,7 @@ class Boundary:
         seen: rows looked at.
         expired: rows that would go now.
         last: the page's last key, or () where the boundary did not fill its limit and the walk need not know.
-        first_gone, last_gone: keys of the first and the last row that would go (single-column keys only, else ()).
+        first_gone, last_gone: keys of the first and the last row that would go (single-column keys, where they were asked for, else ()).
         young: rows younger than every keep.
         kept: counts by reason.
         children: rows that would go with them by cascade, where it was asked (remote hosts), else 0.
@@ -175,6 +175,8 @@ class PageSQL:
         identity: the columns by which chunk mode deletes a row: its rowid, or the primary key of a WITHOUT ROWID table.
         metered: rows read are paid for, so a page's last key of several columns comes out of the one reading that counts its rows, which
             takes up to 0.3 µs more for each than to look for it by its number.
+        narrow: the boundary finds the first and the last row that would go too. That takes a seventh of its time, and saves the delete
+            from visiting the kept rows around them.
     """
 
     table: str
@@ -186,6 +188,7 @@ class PageSQL:
     archived: tuple[str, ...] = ()
     identity: tuple[str, ...] = ()
     metered: bool = False
+    narrow: bool = True
 
     def _given(self, *tables: str) -> str:
         """The common tables before a statement."""
@@ -247,7 +250,9 @@ class PageSQL:
         tenants = f"nullif(json_group_array(DISTINCT {hex_text('tenant')}) FILTER (WHERE v IS 'malformed'), '[]')"
         named = {} if self.tenant is None else {"tenants": tenants}
         if len(keys) == 1:
-            edges = {"k0": "max(k0)", "a": "min(k0) FILTER (WHERE v IS 1)", "b": "max(k0) FILTER (WHERE v IS 1)"}
+            edges = {"k0": "max(k0)"}
+            if self.narrow:
+                edges |= {"a": "min(k0) FILTER (WHERE v IS 1)", "b": "max(k0) FILTER (WHERE v IS 1)"}
             shown = ", ".join([*counts, *map(_shown, edges), *named])
             return f"{self._given()}SELECT {shown} FROM (SELECT {_named(counts | edges | named)} FROM ({page}))"
         if not self.metered and not self.walk.ties:
@@ -285,7 +290,7 @@ class PageSQL:
             return self._read_whole_ages(count, _numbers(names, rest), rest[len(names) :], tenants, filled)
         width = 2 * (len(self.walk.columns) - len(page.within))
         last = arrived_key(rest[:width]) if count["n"] and rest[0] != "null" else ()
-        gone = [arrived_key(rest[i : i + 2]) for i in (2, 4)] if width == 2 and count["gone"] else []
+        gone = [arrived_key(rest[i : i + 2]) for i in (2, 4)] if self.narrow and width == 2 and count["gone"] else []
         return self._assembled(count, last, tenants, filled, *gone)
 
     def _read_whole_ages(

@@ -5,7 +5,7 @@ SELECT typeof("read_receipts"."rowid"), CASE typeof("read_receipts"."rowid") WHE
 --   SCAN read_receipts
 
 -- boundary, 2 bound
-SELECT n, gone, old, typeof(k0), CASE typeof(k0) WHEN 'integer' THEN CAST(k0 AS TEXT) WHEN 'text' THEN hex('aa' || k0) WHEN 'blob' THEN hex(k0) ELSE k0 END, typeof(a), CASE typeof(a) WHEN 'integer' THEN CAST(a AS TEXT) WHEN 'text' THEN hex('aa' || a) WHEN 'blob' THEN hex(a) ELSE a END, typeof(b), CASE typeof(b) WHEN 'integer' THEN CAST(b AS TEXT) WHEN 'text' THEN hex('aa' || b) WHEN 'blob' THEN hex(b) ELSE b END FROM (SELECT count(*) AS n, count(*) FILTER (WHERE v IS 1) AS gone, count(v) AS old, max(k0) AS k0, min(k0) FILTER (WHERE v IS 1) AS a, max(k0) FILTER (WHERE v IS 1) AS b FROM (SELECT "read_receipts"."rowid" AS k0, CASE WHEN (NOT EXISTS (SELECT 1 FROM messages WHERE messages.id = read_receipts.message_id)) THEN 1 ELSE 0 END AS v FROM "read_receipts" NOT INDEXED WHERE "read_receipts"."rowid" > +CAST(?1 AS INTEGER) AND "read_receipts"."rowid" <= +CAST(?2 AS INTEGER) ORDER BY 1 LIMIT 50000));
+SELECT n, gone, old, typeof(k0), CASE typeof(k0) WHEN 'integer' THEN CAST(k0 AS TEXT) WHEN 'text' THEN hex('aa' || k0) WHEN 'blob' THEN hex(k0) ELSE k0 END FROM (SELECT count(*) AS n, count(*) FILTER (WHERE v IS 1) AS gone, count(v) AS old, max(k0) AS k0 FROM (SELECT "read_receipts"."rowid" AS k0, CASE WHEN (NOT EXISTS (SELECT 1 FROM messages WHERE messages.id = read_receipts.message_id)) THEN 1 ELSE 0 END AS v FROM "read_receipts" NOT INDEXED WHERE "read_receipts"."rowid" > +CAST(?1 AS INTEGER) AND "read_receipts"."rowid" <= +CAST(?2 AS INTEGER) ORDER BY 1 LIMIT 50000));
 --   CO-ROUTINE (subquery-3)
 --     CO-ROUTINE (subquery-2)
 --       SEARCH read_receipts USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)
@@ -21,7 +21,7 @@ DELETE FROM "read_receipts" NOT INDEXED WHERE "read_receipts"."rowid" > +CAST(?1
 --     SEARCH messages USING COVERING INDEX sqlite_autoindex_messages_1 (id=?)
 
 -- first boundary, 1 bound
-SELECT n, gone, old, typeof(k0), CASE typeof(k0) WHEN 'integer' THEN CAST(k0 AS TEXT) WHEN 'text' THEN hex('aa' || k0) WHEN 'blob' THEN hex(k0) ELSE k0 END, typeof(a), CASE typeof(a) WHEN 'integer' THEN CAST(a AS TEXT) WHEN 'text' THEN hex('aa' || a) WHEN 'blob' THEN hex(a) ELSE a END, typeof(b), CASE typeof(b) WHEN 'integer' THEN CAST(b AS TEXT) WHEN 'text' THEN hex('aa' || b) WHEN 'blob' THEN hex(b) ELSE b END FROM (SELECT count(*) AS n, count(*) FILTER (WHERE v IS 1) AS gone, count(v) AS old, max(k0) AS k0, min(k0) FILTER (WHERE v IS 1) AS a, max(k0) FILTER (WHERE v IS 1) AS b FROM (SELECT "read_receipts"."rowid" AS k0, CASE WHEN (NOT EXISTS (SELECT 1 FROM messages WHERE messages.id = read_receipts.message_id)) THEN 1 ELSE 0 END AS v FROM "read_receipts" NOT INDEXED WHERE "read_receipts"."rowid" <= +CAST(?1 AS INTEGER) ORDER BY 1 LIMIT 50000));
+SELECT n, gone, old, typeof(k0), CASE typeof(k0) WHEN 'integer' THEN CAST(k0 AS TEXT) WHEN 'text' THEN hex('aa' || k0) WHEN 'blob' THEN hex(k0) ELSE k0 END FROM (SELECT count(*) AS n, count(*) FILTER (WHERE v IS 1) AS gone, count(v) AS old, max(k0) AS k0 FROM (SELECT "read_receipts"."rowid" AS k0, CASE WHEN (NOT EXISTS (SELECT 1 FROM messages WHERE messages.id = read_receipts.message_id)) THEN 1 ELSE 0 END AS v FROM "read_receipts" NOT INDEXED WHERE "read_receipts"."rowid" <= +CAST(?1 AS INTEGER) ORDER BY 1 LIMIT 50000));
 --   CO-ROUTINE (subquery-3)
 --     CO-ROUTINE (subquery-2)
 --       SEARCH read_receipts USING INTEGER PRIMARY KEY (rowid<?)
