@@ -107,7 +107,7 @@ def _statements(rule: RulePlan) -> list[tuple[str, Statement]]:
     cutoffs = rule.cutoffs(NOW_MS)
     if rule.chunk is None:
         found.append(("first boundary", pages.boundary(first, rule.max_keys, cutoffs)))
-        if len(pages.walk.columns) == 1:
+        if pages.narrow and len(pages.walk.columns) == 1:
             found.append(("delete between the rows that the boundary saw", pages.delete(Range(since=key, upto=key), cutoffs)))
     else:
         found.append(("first rows", pages.rows(first, rule.max_keys, cutoffs)))

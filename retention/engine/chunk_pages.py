@@ -44,7 +44,7 @@ def _page(state: Traversal, budget: Budget, chunk: int) -> Pages:
         if start and budget.now >= budget.deadline:
             return
         chosen = [rows[i] for i in part]
-        load = len(chosen) + sum(row.children for row in chosen)
+        load = pages.load(chosen)
         if state.rule.archive is not None and fits(state, load):
             yield Archive(state.rule.name, state.rule.table, pages.archived, tuple(r.values for r in chosen))
         try:
@@ -70,7 +70,7 @@ def _page(state: Traversal, budget: Budget, chunk: int) -> Pages:
 def _rows(state: Traversal, page: Range, keys: int) -> Generator[Step, list[Result] | None, tuple[list[Row], tuple[str, ...]]]:
     result = yield from look(state, state.rule.pages.rows(page, keys, state.cutoffs), keys)
     rows, tenants = state.rule.pages.read_rows(result.rows)
-    load = sum(1 + r.children for r in rows if r.verdict == 1)
+    load = state.rule.pages.load([r for r in rows if r.verdict == 1])
     state.sizes.read(len(rows), load, result.seconds, filled=len(rows) >= keys)
     return rows, tenants
 

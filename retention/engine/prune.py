@@ -16,6 +16,7 @@ from ..plan.model import Plan, RulePlan
 from ..statements.ages import utc
 from ..steps import Result, Save, Step
 from .budget import Budget, Why
+from .certain_pages import CertainTraversal
 from .checkpoint import Checkpoint, Entry, Identities
 from .chunk_pages import ChunkTraversal
 from .drain import Drain
@@ -68,6 +69,8 @@ class Pass:
 def _kind(rule: RulePlan) -> type[Traversal]:
     if rule.drain is not None:
         return Drain
+    if rule.certain:
+        return CertainTraversal
     return RangeTraversal if rule.chunk is None else ChunkTraversal
 
 

@@ -62,6 +62,10 @@ def _page_samples(rule: RulePlan, label: str, page: Range, keys: int, cutoffs: t
     if rule.chunk is not None or rule.drain is not None:
         read = ("rows" + label, pages.rows(page, keys, cutoffs))
         return [read] if label or rule.drain is not None else [read, ("delete", pages.delete_rows([], cutoffs))]
+    if rule.certain:
+        # The boundary is what the plan counts by.
+        following = [] if label else [("delete", pages.delete_next(Range(before=page.before), keys, cutoffs))]
+        return [("boundary" + label, pages.boundary(page, keys, cutoffs)), *following]
     exact = Range(within=page.within, after=page.after, upto=page.upto or page.before or page.after)
     return [("boundary" + label, pages.boundary(page, keys, cutoffs)), ("delete" + label, pages.delete(exact, cutoffs))]
 

@@ -37,6 +37,7 @@ class RulePlan:
         advice: what to write so that kept rows are no longer read: a CREATE INDEX, or `ordered = true`; None where nothing helps.
         end: the exclusive end of a walk by age, as a cutoff in the form in which the index holds ages; None for other walks.
         chunk: rows in one delete of chunk mode; None in range mode.
+        certain: every row that the walk meets goes, so that a page is one delete. On a file, where no answer is lost.
         drain: the family below the rule's table, where its children go with their parents; else None.
         archive: where rows go before they are deleted; None for nowhere.
         ordered: the age never falls along the key.
@@ -68,6 +69,7 @@ class RulePlan:
     advice: str | None = None
     end: Cutoff | None = None
     chunk: int | None = None
+    certain: bool = False
     drain: DrainSQL | None = None
     archive: str | None = None
     ordered: bool = False
@@ -111,6 +113,8 @@ class RulePlan:
     @property
     def first_cost(self) -> int:
         """Statements that begin a traversal, beside its first page."""
+        if self.certain:
+            return 1 if self.max_pages is None else 0
         return 0 if self.pages.walk.by_age else 1
 
     @property
@@ -121,6 +125,8 @@ class RulePlan:
             return 2 + bool(self.drain.climbs) + self.drain.descent + self.delete_cost
         if self.chunk is not None:
             return 1 + -(-self.max_keys // self.chunk) * (self.delete_cost + self.recounts)
+        if self.certain:
+            return self.delete_cost
         # The boundary, once more where it holds more than one write may take, the delete, and the next page's boundary with it.
         return 2 + self.delete_cost + (1 if self.looks_ahead else 0) + self.recounts
 

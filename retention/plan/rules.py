@@ -18,6 +18,7 @@ from ..statements.pages import PageSQL
 from ..statements.quoting import name
 from ..steps import Batch, Statement
 from .advice import advise
+from .certain import all_go
 from .drain import drain_cost, holds_below, read_drained
 from .family import Family, as_reference, check_parents, comes_back, count_followers, identity, ignores, read_family
 from .model import RulePlan
@@ -110,6 +111,7 @@ def compile_rule(rule: Rule, policy: Policy, schema: Schema, host: Capabilities,
         guard=guarded if chunked else (),
         archived=tuple(c.name for c in table.columns) if rule.archive is not None else (),
         identity=identity(table),
+        by_rowid=table.rowid is not None,
         metered=host.meters,
         narrow=host.meters,
     )
@@ -125,6 +127,7 @@ def compile_rule(rule: Rule, policy: Policy, schema: Schema, host: Capabilities,
         advice=None if refilled else advise(rule, policy, schema, table, walk),
         end=_end(shape) if walk.by_age else None,
         chunk=chunk,
+        certain=not (host.remote or chunked or drain or rule.ordered or family.followers) and all_go(shape, walk, table),
         drain=drain,
         archive=rule.archive,
         ordered=rule.ordered,
@@ -287,8 +290,13 @@ def _newest_index(table: Table, per: tuple[str, ...], by: tuple[str, ...]) -> bo
 
 
 def _guarded(table: Table, age: Age | None, tenant: TenantKeep | None, named: tuple[str, ...]) -> tuple[str, ...]:
-    """The columns that chunk mode compares: those that decide, and those that name the row."""
-    chosen = [*table.primary_key, *(age.columns if age else ()), *((tenant.column,) if tenant else ()), *named]
+    """The columns that chunk mode compares: those that decide, and those that name the row, but for the rowid, by which it is looked up."""
+    chosen = [
+        *(c for c in table.primary_key if c != table.integer_pk),
+        *(age.columns if age else ()),
+        *((tenant.column,) if tenant else ()),
+        *named,
+    ]
     return tuple(c.name for c in table.columns if c.name in chosen)
 
 

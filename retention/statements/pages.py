@@ -10,7 +10,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from ..steps import RawText, Statement, Value
 from .condition import Condition
@@ -105,8 +105,7 @@ class Boundary:
         return self.dated - self.young
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """A row as chunk mode read it. Most rows are only counted, so a part is taken out of it when it is asked for."""
 
     pages: PageSQL
@@ -121,6 +120,11 @@ class Row:
     def identity(self) -> Key:
         """By which it is deleted."""
         return self.key if self.pages.named_by_key else arrived_key(self.found[2 * len(self.pages.walk.columns) : self.pages.verdict_at])
+
+    @property
+    def rowid(self) -> Value:
+        """Its rowid as text, where it is deleted by that."""
+        return self.found[self.pages.verdict_at - 1]
 
     @property
     def verdict(self) -> Value:
@@ -172,7 +176,8 @@ class PageSQL:
         children: SQL that counts the rows that would go with a row by cascade, or None where nobody asks.
         guard: SQL of one text that changes with any column that left the database (chunk mode).
         archived: the columns that an archive gets.
-        identity: the columns by which chunk mode deletes a row: its rowid, or the primary key of a WITHOUT ROWID table.
+        identity: the columns by which single rows are deleted.
+        by_rowid: they are the rowid, and not the primary key of a WITHOUT ROWID table.
         metered: rows read are paid for, so a page's last key of several columns comes out of the one reading that counts its rows, which
             takes up to 0.3 µs more for each than to look for it by its number.
         narrow: the boundary finds the first and the last row that would go too. That takes a seventh of its time, and saves the delete
@@ -187,6 +192,7 @@ class PageSQL:
     guard: tuple[str, ...] = ()
     archived: tuple[str, ...] = ()
     identity: tuple[str, ...] = ()
+    by_rowid: bool = True
     metered: bool = False
     narrow: bool = True
 
@@ -348,6 +354,17 @@ class PageSQL:
     def _delete(self, shape: _Shape) -> str:
         return f"{self._given()}DELETE FROM {self._source} WHERE {self._range(shape)} AND ({self.condition.sql}) IS 1"
 
+    def delete_next(self, page: Range, rows: int, cutoffs: tuple[Value, ...]) -> Statement:
+        """Delete the first `rows` rows of a range, or those of them that the condition says go. For walks by age."""
+        return Statement(self._delete_next(_signature(page), rows), cutoffs + _values(page))
+
+    @lru_cache(maxsize=256)  # noqa: B019
+    def _delete_next(self, shape: _Shape, rows: int) -> str:
+        shown = ", ".join(column(self.table, c) for c in self.identity)
+        chosen = f"SELECT {shown} FROM {self._source} WHERE {self._range(shape)} ORDER BY {self._order(shape)} LIMIT {rows:d}"
+        where = f"{self._keys(self.identity)} IN ({chosen}) AND ({self.condition.sql}) IS 1"
+        return f"{self._given()}DELETE FROM {self._by_identity} WHERE {where}"
+
     def _range(self, shape: _Shape) -> str:
         """The range as SQL, its parameters numbered behind the condition's."""
         number = self.condition.parameters
@@ -381,7 +398,7 @@ class PageSQL:
         inner = [f"{column(self.table, c)} AS k{i}" for i, c in enumerate(keys)]
         inner += [f"{self.condition.sql} AS v", f"{self._guard(self.table)} AS g"]
         inner += [f"{column(self.table, c)} AS c{i}" for i, c in enumerate(self.archived)]
-        shown = [f"typeof(k{i}), {travel(f'k{i}')}" for i in range(len(keys))]
+        shown = [_rowid(f"k{i}") if self.by_rowid and (c,) == self.identity else _shown(f"k{i}") for i, c in enumerate(keys)]
         shown += ["v", "CASE WHEN v IS 1 THEN g END"]
         if self.tenant is not None:
             inner.append(f"{column(self.table, self.tenant)} AS tenant")
@@ -396,13 +413,17 @@ class PageSQL:
 
     def read_rows(self, rows: Sequence[tuple[Value, ...]]) -> tuple[list[Row], tuple[str, ...]]:
         """The page's rows, and the tenants whose documents are malformed."""
-        found = [Row(self, row) for row in rows]
-        tenants = () if self.tenant is None else (row.tenant for row in found if row.verdict == "malformed")
+        found, at = [Row(self, row) for row in rows], self.verdict_at
+        tenants = () if self.tenant is None else (row.tenant for row in found if row.found[at] == "malformed")
         return found, tuple(dict.fromkeys(tenant for tenant in tenants if tenant is not None))
+
+    def load(self, due: Sequence[Row]) -> int:
+        """Rows that go with these, themselves included, as far as it was asked."""
+        return len(due) if self.children is None else len(due) + sum(row.children for row in due)
 
     def counted(self, rows: Sequence[Row], last: Key, tenants: Sequence[str], *, filled: bool) -> Boundary:
         """Rows that were read, as a boundary would have counted them."""
-        verdicts = [row.verdict for row in rows]
+        verdicts = [row.found[self.verdict_at] for row in rows]
         return Boundary(
             seen=len(rows),
             expired=verdicts.count(1),
@@ -437,13 +458,13 @@ class PageSQL:
         """Delete rows that were read before: each by its key, unless what was read has changed, and if the condition still holds."""
         _, same = self._listed()
         sql = f"{self._given()}DELETE FROM {self._by_identity} WHERE {same} AND ({self.condition.sql}) IS 1"
-        return Statement(sql, (*cutoffs, _entries(rows)))
+        return Statement(sql, (*cutoffs, self._entries(rows)))
 
     def left(self, rows: Sequence[Row], cutoffs: tuple[Value, ...]) -> Statement:
         """Of rows that `delete_rows` was to delete, count those that are there, and those that are there and should not be."""
         there, same = self._listed()
         due = f"count(*) FILTER (WHERE {same} AND ({self.condition.sql}) IS 1)"
-        return Statement(f"{self._given()}SELECT count(*), {due} FROM {self._by_identity} WHERE {there}", (*cutoffs, _entries(rows)))
+        return Statement(f"{self._given()}SELECT count(*), {due} FROM {self._by_identity} WHERE {there}", (*cutoffs, self._entries(rows)))
 
     @property
     def _by_identity(self) -> str:
@@ -452,21 +473,27 @@ class PageSQL:
 
     @property
     def _unindexed(self) -> str:
-        return " NOT INDEXED" if self.walk.kind != "primary_key" else ""
+        return " NOT INDEXED" if self.by_rowid else ""
 
     def _listed(self) -> tuple[str, str]:
         """Two terms: the row is a listed one; and it is as it was read."""
         number, keys = self.condition.parameters + 1, self.identity
-        match = " AND ".join(f"{column('q', c)} = {listed(f'$[{i}]')}" for i, c in enumerate(keys))
+        places = ["CAST(j.key AS INTEGER)"] if self.by_rowid else [listed(f"$[{i}]") for i, _ in enumerate(keys)]
+        was = "j.value" if self.by_rowid else f"json_extract(j.value, '$[{len(keys)}]')"
+        match = " AND ".join(f"{column('q', c)} = {place}" for c, place in zip(keys, places, strict=True))
         shown = ", ".join(column("q", c) for c in keys)
         source = f"SELECT {shown} FROM json_each(?{number}) AS j CROSS JOIN {name(self.table)} AS q{self._unindexed} ON {match}"
-        guard = f"{self._guard('q')} IS json_extract(j.value, '$[{len(keys)}]')"
-        return f"{self._keys(keys)} IN ({source})", f"{self._keys(keys)} IN ({source} WHERE {guard})"
+        return f"{self._keys(keys)} IN ({source})", f"{self._keys(keys)} IN ({source} WHERE {self._guard('q')} IS {was})"
+
+    def _entries(self, rows: Sequence[Row]) -> str:
+        """The rows as JSON. By rowid an object, which is read without looking for a part in each entry: 1.5 µs less a row."""
+        if self.by_rowid:
+            return _json({str(row.rowid): row.guard for row in rows})
+        return _json([[*(portable(p) for p in row.identity), row.guard] for row in rows])
 
 
-def _entries(rows: Sequence[Row]) -> str:
-    entries = [[*(portable(p) for p in r.identity), r.guard] for r in rows]
-    return json.dumps(entries, ensure_ascii=False, separators=(",", ":"))
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def _balanced(terms: list[str]) -> str:
@@ -502,6 +529,11 @@ def _lists(named: dict[str, str]) -> dict[str, str]:
 
 def _shown(key: str) -> str:
     return f"typeof({key}), {travel(key)}"
+
+
+def _rowid(key: str) -> str:
+    """As `_shown`, of what is always an integer."""
+    return f"'integer', CAST({key} AS TEXT)"
 
 
 def _numbers(names: Sequence[str], row: Sequence[Value]) -> dict[str, int]:

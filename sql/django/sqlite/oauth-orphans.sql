@@ -31,13 +31,6 @@ SELECT n, gone, old, referenced, typeof(k0), CASE typeof(k0) WHEN 'integer' THEN
 --     SCAN (subquery-2)
 --   SCAN (subquery-3)
 
--- delete between the rows that the boundary saw, 2 bound
-DELETE FROM "oauth2_provider_refreshtoken" NOT INDEXED WHERE "oauth2_provider_refreshtoken"."rowid" >= +CAST(?1 AS INTEGER) AND "oauth2_provider_refreshtoken"."rowid" <= +CAST(?2 AS INTEGER) AND (CASE WHEN (revoked IS NULL AND access_token_id IS NULL) THEN CASE WHEN EXISTS (SELECT 1 FROM "oauth2_provider_accesstoken" WHERE "oauth2_provider_refreshtoken"."id" = "oauth2_provider_accesstoken"."source_refresh_token_id") THEN 'referenced' ELSE 1 END ELSE 0 END) IS 1;
---   SEARCH oauth2_provider_refreshtoken USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)
---   CORRELATED SCALAR SUBQUERY 1
---     SEARCH oauth2_provider_accesstoken USING COVERING INDEX sqlite_autoindex_oauth2_provider_accesstoken_2 (source_refresh_token_id=?)
---   SEARCH oauth2_provider_accesstoken USING COVERING INDEX sqlite_autoindex_oauth2_provider_accesstoken_2 (source_refresh_token_id=?)
-
 -- rule oauth-orphans, table oauth2_provider_refreshtoken, chunk mode, walk rowid: the rule has no age
 
 -- high-water, 0 bound
@@ -45,15 +38,15 @@ SELECT typeof("oauth2_provider_refreshtoken"."rowid"), CASE typeof("oauth2_provi
 --   SCAN oauth2_provider_refreshtoken
 
 -- rows, 2 bound
-SELECT typeof(k0), CASE typeof(k0) WHEN 'integer' THEN CAST(k0 AS TEXT) WHEN 'text' THEN hex('aa' || k0) WHEN 'blob' THEN hex(k0) ELSE k0 END, v, CASE WHEN v IS 1 THEN g END FROM (SELECT "oauth2_provider_refreshtoken"."rowid" AS k0, CASE WHEN (revoked IS NULL AND access_token_id IS NULL) THEN CASE WHEN EXISTS (SELECT 1 FROM "oauth2_provider_accesstoken" WHERE "oauth2_provider_refreshtoken"."id" = "oauth2_provider_accesstoken"."source_refresh_token_id") THEN 'referenced' ELSE 1 END ELSE 0 END AS v, (CASE typeof("oauth2_provider_refreshtoken"."id") WHEN 'text' THEN 't' || hex("oauth2_provider_refreshtoken"."id") ELSE quote("oauth2_provider_refreshtoken"."id") END || ',' || (CASE typeof("oauth2_provider_refreshtoken"."access_token_id") WHEN 'text' THEN 't' || hex("oauth2_provider_refreshtoken"."access_token_id") ELSE quote("oauth2_provider_refreshtoken"."access_token_id") END || ',' || CASE typeof("oauth2_provider_refreshtoken"."revoked") WHEN 'text' THEN 't' || hex("oauth2_provider_refreshtoken"."revoked") ELSE quote("oauth2_provider_refreshtoken"."revoked") END)) AS g FROM "oauth2_provider_refreshtoken" NOT INDEXED WHERE "oauth2_provider_refreshtoken"."rowid" > +CAST(?1 AS INTEGER) AND "oauth2_provider_refreshtoken"."rowid" <= +CAST(?2 AS INTEGER) ORDER BY "oauth2_provider_refreshtoken"."rowid" LIMIT 4000);
---   CO-ROUTINE (subquery-2)
---     SEARCH oauth2_provider_refreshtoken USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)
---     CORRELATED SCALAR SUBQUERY 1
---       SEARCH oauth2_provider_accesstoken USING COVERING INDEX sqlite_autoindex_oauth2_provider_accesstoken_2 (source_refresh_token_id=?)
---   SCAN (subquery-2)
+SELECT 'integer', CAST(k0 AS TEXT), v, CASE WHEN v IS 1 THEN g END FROM (SELECT "oauth2_provider_refreshtoken"."rowid" AS k0, CASE WHEN (revoked IS NULL AND access_token_id IS NULL) THEN CASE WHEN EXISTS (SELECT 1 FROM "oauth2_provider_accesstoken" WHERE "oauth2_provider_refreshtoken"."id" = "oauth2_provider_accesstoken"."source_refresh_token_id") THEN 'referenced' ELSE 1 END ELSE 0 END AS v, (CASE typeof("oauth2_provider_refreshtoken"."access_token_id") WHEN 'text' THEN 't' || hex("oauth2_provider_refreshtoken"."access_token_id") ELSE quote("oauth2_provider_refreshtoken"."access_token_id") END || ',' || CASE typeof("oauth2_provider_refreshtoken"."revoked") WHEN 'text' THEN 't' || hex("oauth2_provider_refreshtoken"."revoked") ELSE quote("oauth2_provider_refreshtoken"."revoked") END) AS g FROM "oauth2_provider_refreshtoken" NOT INDEXED WHERE "oauth2_provider_refreshtoken"."rowid" > +CAST(?1 AS INTEGER) AND "oauth2_provider_refreshtoken"."rowid" <= +CAST(?2 AS INTEGER) ORDER BY "oauth2_provider_refreshtoken"."rowid" LIMIT 4000);
+--   SEARCH oauth2_provider_refreshtoken USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)
+--   CORRELATED SCALAR SUBQUERY 1
+--     SEARCH oauth2_provider_accesstoken USING COVERING INDEX sqlite_autoindex_oauth2_provider_accesstoken_2 (source_refresh_token_id=?)
+--   CORRELATED SCALAR SUBQUERY 1
+--     SEARCH oauth2_provider_accesstoken USING COVERING INDEX sqlite_autoindex_oauth2_provider_accesstoken_2 (source_refresh_token_id=?)
 
 -- delete, 1 bound
-DELETE FROM "oauth2_provider_refreshtoken" NOT INDEXED WHERE "oauth2_provider_refreshtoken"."rowid" IN (SELECT "q"."rowid" FROM json_each(?1) AS j CROSS JOIN "oauth2_provider_refreshtoken" AS q NOT INDEXED ON "q"."rowid" = CASE json_type(j.value, '$[0]') WHEN 'object' THEN coalesce(unhex(json_extract(j.value, '$[0].blob')), CAST(unhex(json_extract(j.value, '$[0].text')) AS TEXT)) ELSE json_extract(j.value, '$[0]') END WHERE (CASE typeof("q"."id") WHEN 'text' THEN 't' || hex("q"."id") ELSE quote("q"."id") END || ',' || (CASE typeof("q"."access_token_id") WHEN 'text' THEN 't' || hex("q"."access_token_id") ELSE quote("q"."access_token_id") END || ',' || CASE typeof("q"."revoked") WHEN 'text' THEN 't' || hex("q"."revoked") ELSE quote("q"."revoked") END)) IS json_extract(j.value, '$[1]')) AND (CASE WHEN (revoked IS NULL AND access_token_id IS NULL) THEN CASE WHEN EXISTS (SELECT 1 FROM "oauth2_provider_accesstoken" WHERE "oauth2_provider_refreshtoken"."id" = "oauth2_provider_accesstoken"."source_refresh_token_id") THEN 'referenced' ELSE 1 END ELSE 0 END) IS 1;
+DELETE FROM "oauth2_provider_refreshtoken" NOT INDEXED WHERE "oauth2_provider_refreshtoken"."rowid" IN (SELECT "q"."rowid" FROM json_each(?1) AS j CROSS JOIN "oauth2_provider_refreshtoken" AS q NOT INDEXED ON "q"."rowid" = CAST(j.key AS INTEGER) WHERE (CASE typeof("q"."access_token_id") WHEN 'text' THEN 't' || hex("q"."access_token_id") ELSE quote("q"."access_token_id") END || ',' || CASE typeof("q"."revoked") WHEN 'text' THEN 't' || hex("q"."revoked") ELSE quote("q"."revoked") END) IS j.value) AND (CASE WHEN (revoked IS NULL AND access_token_id IS NULL) THEN CASE WHEN EXISTS (SELECT 1 FROM "oauth2_provider_accesstoken" WHERE "oauth2_provider_refreshtoken"."id" = "oauth2_provider_accesstoken"."source_refresh_token_id") THEN 'referenced' ELSE 1 END ELSE 0 END) IS 1;
 --   SEARCH oauth2_provider_refreshtoken USING INTEGER PRIMARY KEY (rowid=?)
 --   LIST SUBQUERY 1
 --     SCAN j VIRTUAL TABLE INDEX 1:
@@ -63,10 +56,10 @@ DELETE FROM "oauth2_provider_refreshtoken" NOT INDEXED WHERE "oauth2_provider_re
 --   SEARCH oauth2_provider_accesstoken USING COVERING INDEX sqlite_autoindex_oauth2_provider_accesstoken_2 (source_refresh_token_id=?)
 
 -- first rows, 1 bound
-SELECT typeof(k0), CASE typeof(k0) WHEN 'integer' THEN CAST(k0 AS TEXT) WHEN 'text' THEN hex('aa' || k0) WHEN 'blob' THEN hex(k0) ELSE k0 END, v, CASE WHEN v IS 1 THEN g END FROM (SELECT "oauth2_provider_refreshtoken"."rowid" AS k0, CASE WHEN (revoked IS NULL AND access_token_id IS NULL) THEN CASE WHEN EXISTS (SELECT 1 FROM "oauth2_provider_accesstoken" WHERE "oauth2_provider_refreshtoken"."id" = "oauth2_provider_accesstoken"."source_refresh_token_id") THEN 'referenced' ELSE 1 END ELSE 0 END AS v, (CASE typeof("oauth2_provider_refreshtoken"."id") WHEN 'text' THEN 't' || hex("oauth2_provider_refreshtoken"."id") ELSE quote("oauth2_provider_refreshtoken"."id") END || ',' || (CASE typeof("oauth2_provider_refreshtoken"."access_token_id") WHEN 'text' THEN 't' || hex("oauth2_provider_refreshtoken"."access_token_id") ELSE quote("oauth2_provider_refreshtoken"."access_token_id") END || ',' || CASE typeof("oauth2_provider_refreshtoken"."revoked") WHEN 'text' THEN 't' || hex("oauth2_provider_refreshtoken"."revoked") ELSE quote("oauth2_provider_refreshtoken"."revoked") END)) AS g FROM "oauth2_provider_refreshtoken" NOT INDEXED WHERE "oauth2_provider_refreshtoken"."rowid" <= +CAST(?1 AS INTEGER) ORDER BY "oauth2_provider_refreshtoken"."rowid" LIMIT 4000);
---   CO-ROUTINE (subquery-2)
---     SEARCH oauth2_provider_refreshtoken USING INTEGER PRIMARY KEY (rowid<?)
---     CORRELATED SCALAR SUBQUERY 1
---       SEARCH oauth2_provider_accesstoken USING COVERING INDEX sqlite_autoindex_oauth2_provider_accesstoken_2 (source_refresh_token_id=?)
---   SCAN (subquery-2)
+SELECT 'integer', CAST(k0 AS TEXT), v, CASE WHEN v IS 1 THEN g END FROM (SELECT "oauth2_provider_refreshtoken"."rowid" AS k0, CASE WHEN (revoked IS NULL AND access_token_id IS NULL) THEN CASE WHEN EXISTS (SELECT 1 FROM "oauth2_provider_accesstoken" WHERE "oauth2_provider_refreshtoken"."id" = "oauth2_provider_accesstoken"."source_refresh_token_id") THEN 'referenced' ELSE 1 END ELSE 0 END AS v, (CASE typeof("oauth2_provider_refreshtoken"."access_token_id") WHEN 'text' THEN 't' || hex("oauth2_provider_refreshtoken"."access_token_id") ELSE quote("oauth2_provider_refreshtoken"."access_token_id") END || ',' || CASE typeof("oauth2_provider_refreshtoken"."revoked") WHEN 'text' THEN 't' || hex("oauth2_provider_refreshtoken"."revoked") ELSE quote("oauth2_provider_refreshtoken"."revoked") END) AS g FROM "oauth2_provider_refreshtoken" NOT INDEXED WHERE "oauth2_provider_refreshtoken"."rowid" <= +CAST(?1 AS INTEGER) ORDER BY "oauth2_provider_refreshtoken"."rowid" LIMIT 4000);
+--   SEARCH oauth2_provider_refreshtoken USING INTEGER PRIMARY KEY (rowid<?)
+--   CORRELATED SCALAR SUBQUERY 1
+--     SEARCH oauth2_provider_accesstoken USING COVERING INDEX sqlite_autoindex_oauth2_provider_accesstoken_2 (source_refresh_token_id=?)
+--   CORRELATED SCALAR SUBQUERY 1
+--     SEARCH oauth2_provider_accesstoken USING COVERING INDEX sqlite_autoindex_oauth2_provider_accesstoken_2 (source_refresh_token_id=?)
 

@@ -1,0 +1,48 @@
+"""Whether every row that a rule's walk meets goes, so that nothing needs to be read before it is deleted."""
+
+from __future__ import annotations
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from ..schema.model import Table
+from ..statements.condition import Shape
+from ..statements.pages import Walk
+
+__all__ = ["all_go"]
+
+
+def all_go(shape: Shape, walk: Walk, table: Table) -> bool:
+    """Whether the walk's own bounds already are the rule's condition: it is led by the age and ends at the cutoff, its index holds only
+    rows that `only` selects, nothing else keeps a row, and no trigger can keep one that SQLite should delete."""
+    if not walk.by_age or shape.age is None or not shape.age.format.plain or shape.keep_ms is None:
+        return False
+    if shape.tenant is not None or shape.newest is not None or shape.holds or shape.references:
+        return False
+    if any(trigger.event == "DELETE" for trigger in table.triggers):
+        return False
+    return _terms(shape.only, table) <= _terms(walk.where, table)
+
+
+def _terms(text: str | None, table: Table) -> frozenset[exp.Expression]:
+    """What must hold together, each in one spelling. A text that cannot be read is a term that is found nowhere else."""
+    if text is None:
+        return frozenset()
+    try:
+        parsed = sqlglot.parse_one(text, dialect="sqlite")
+    except SqlglotError:
+        return frozenset([exp.Var(this=text)])
+    terms = parsed.unnest().flatten() if isinstance(parsed.unnest(), exp.And) else [parsed]
+    return frozenset(_plain(term.unnest(), table) for term in terms)
+
+
+def _plain(term: exp.Expression, table: Table) -> exp.Expression:
+    """Without its table's name, quotes and case in the names of columns."""
+
+    def bare(node: exp.Expression) -> exp.Expression:
+        if isinstance(node, exp.Column) and node.table.lower() in ("", table.name.lower()):
+            return exp.column(node.name.lower(), quoted=False)
+        return node
+
+    return term.copy().transform(bare)
