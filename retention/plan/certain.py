@@ -25,7 +25,7 @@ def all_go(shape: Shape, walk: Walk, table: Table) -> bool:
     return _terms(shape.only, table) <= _terms(walk.where, table)
 
 
-def _terms(text: str | None, table: Table) -> frozenset[exp.Expression]:
+def _terms(text: str | None, table: Table) -> frozenset[exp.Expr]:
     """What must hold together, each in one spelling. A text that cannot be read is a term that is found nowhere else."""
     if text is None:
         return frozenset()
@@ -37,10 +37,10 @@ def _terms(text: str | None, table: Table) -> frozenset[exp.Expression]:
     return frozenset(_plain(term.unnest(), table) for term in terms)
 
 
-def _plain(term: exp.Expression, table: Table) -> exp.Expression:
+def _plain(term: exp.Expr, table: Table) -> exp.Expr:
     """Without its table's name, quotes and case in the names of columns."""
 
-    def bare(node: exp.Expression) -> exp.Expression:
+    def bare(node: exp.Expr) -> exp.Expr:
         if isinstance(node, exp.Column) and node.table.lower() in ("", table.name.lower()):
             return exp.column(node.name.lower(), quoted=False)
         return node

@@ -168,6 +168,10 @@ def test_rows_that_went_without_an_answer_are_counted_as_unconfirmed(walk: str, 
     done = calls(con, walk, mode, page).call(losing(con, {nth: True}, writes_only=True))
     found = done.rules["t"]
     assert left(con) == set()
+    if walk == "age" and mode == "range":
+        # Nothing is read before such a delete, so nobody knows what the lost one did.
+        assert (found.deleted < rows, found.unconfirmed) == (bool(done.failures), 0)
+        return
     assert (found.unconfirmed >= 1) == bool(done.failures)
     assert found.deleted + found.unconfirmed == rows
 
