@@ -170,7 +170,8 @@ def judge(lines: Sequence[str], rule: RulePlan, label: str, where: str, aliases:
         if scanned is not None and not ours and (once is None or own or label.startswith(FAMILY)) and label != "high-water":
             raise Refused(
                 f"{where}: its {label} would scan {scanned!r} ({node}), which grows with the table and not with the page; "
-                f"add an index that serves the look-up{', or write `only` without it' if rule.section == RulePlan.section else ''}.",
+                f"add an index that serves the look-up{', or write `only` without it' if rule.section == RulePlan.section else ''}. "
+                f"Where there is one, it does not serve because the two sides differ in type or collation: make them one.",
                 "guard",
             )
         if once is None and (_SORT.match(node) or ("AUTOMATIC" in node and not _KEEPS.match(node))):

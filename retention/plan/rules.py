@@ -12,7 +12,7 @@ from ..policy.models import Policy, Rule
 from ..schema.keys import never_null
 from ..schema.model import Schema, Table, fold
 from ..statements.ages import age_format
-from ..statements.condition import KEEPS, NEWER, Age, Cutoff, Hold, Newest, Shape, TenantKeep, compile_condition
+from ..statements.condition import NEWER, Age, Cutoff, Hold, Newest, Shape, TenantKeep, compile_condition
 from ..statements.drain import DrainSQL, Node, nodes
 from ..statements.pages import PageSQL
 from ..statements.quoting import name
@@ -23,6 +23,7 @@ from .drain import drain_cost, holds_below, read_drained
 from .family import Family, as_reference, check_parents, comes_back, count_followers, identity, ignores, read_family
 from .model import RulePlan
 from .names import found_column, found_table, prunable
+from .tenants import compile_tenant
 from .unarchived import check_archives
 from .walks import choose_walk
 
@@ -84,7 +85,7 @@ def compile_rule(rule: Rule, policy: Policy, schema: Schema, host: Capabilities,
     max_keys = min(rule.page_rows or default, policy.limits.page_rows)
     # No more tenants than rows: a statement's cost stays in proportion to its page. A drained family's statements are many and small.
     few = tenants is not None and tenants <= max_keys and below is None
-    tenant = _tenant(rule, policy, schema, table, where, few=few)
+    tenant = compile_tenant(rule, policy, schema, table, where, few=few)
     holds = _holds(policy, schema, table, family, below, where, reads)
     newest = _newest(rule, table, where, reads)
     if tenant is not None:
@@ -185,41 +186,6 @@ def _called(rule: Rule, policy: Policy, schema: Schema, table: Table) -> frozens
     texts = [(rule.only, table.name)] if rule.only is not None else []
     texts += [(hold.where, held.name) for hold in policy.holds if (held := schema.table(hold.table)) is not None]
     return frozenset[str]().union(*(called(parse_condition(text, about), schema, table) for text, about in texts))
-
-
-def _tenant(rule: Rule, policy: Policy, schema: Schema, table: Table, where: str, *, few: bool) -> TenantKeep | None:
-    if rule.tenant is None or policy.tenants is None:
-        return None
-    tenants = found_table(schema, policy.tenants.table, "[tenants]")
-    tenant_key = found_column(tenants, policy.tenants.key, "[tenants]", "key")
-    key = tenant_key.name
-    if not _unique(tenants, key):
-        raise PolicyError(
-            f"[tenants]: {key!r} is not unique in {tenants.name!r}, so a row could have two keeps; "
-            f"name its primary key, or a column with a UNIQUE index."
-        )
-
-    def named(column: str | None, what: str) -> str | None:
-        return None if column is None else found_column(tenants, column, "[tenants]" if what == "settings" else where, what).name
-
-    own = found_column(table, rule.tenant.column, where, "tenant column")
-    return TenantKeep(
-        column=own.name,
-        table=tenants.name,
-        key=key,
-        settings=None if rule.tenant.setting is None else named(policy.tenants.settings, "settings"),
-        setting=rule.tenant.setting,
-        days=named(rule.tenant.days, "days column"),
-        shortest_ms=policy.tenants.shortest or 0,
-        # SQLite indexes the common table only where the two compare without converting either (sqlite.org/optoverview.html, section 12).
-        at_once=few and own.affinity == tenant_key.affinity and schema.table(KEEPS) is None,
-    )
-
-
-def _unique(table: Table, column: str) -> bool:
-    if table.integer_pk == column:
-        return True
-    return any(i.unique and not i.partial and tuple(c.name for c in i.columns) == (column,) for i in table.indexes)
 
 
 def _holds(

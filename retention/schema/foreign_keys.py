@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from .ddl import not_null_terms
 from .model import Affinity, Column, ForeignKey, Index, Schema, Table, fold
 
-__all__ = ["Reach", "child_index", "is_indexed", "reach"]
+__all__ = ["NUMBERS", "Reach", "child_index", "is_indexed", "reach"]
 
-_NUMERIC: frozenset[Affinity] = frozenset(("INTEGER", "REAL", "NUMERIC"))
+NUMBERS: frozenset[Affinity] = frozenset(("INTEGER", "REAL", "NUMERIC"))
+"""The affinities of a column that makes a comparison one of numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ def _lookups(
 
 def _comparable(column: Column, target: Column | None) -> bool:
     """Whether the child's index keeps its values in the order of the comparison: a numeric one needs a numeric index."""
-    return target is None or target.affinity not in _NUMERIC or column.affinity in _NUMERIC
+    return target is None or target.affinity not in NUMBERS or column.affinity in NUMBERS
 
 
 def _collation(column: Column, target: Column | None, parent: Table | None) -> str:
@@ -71,8 +72,11 @@ def _serves(index: Index, needed: dict[str, str | None]) -> bool:
     return len(prefix) == length and all(needed.get(name) == collation for name, collation in prefix.items())
 
 
-def child_index(schema: Schema, key: ForeignKey) -> str | None:
-    """The CREATE INDEX that makes `key` indexed, or None where no index can, because the columns' declared types do not compare."""
+def child_index(schema: Schema, key: ForeignKey, called: str | None = None) -> str | None:
+    """The CREATE INDEX that makes `key` indexed, or None where no index can, because the columns' declared types do not compare.
+
+    `called` is the index's name, where the usual one is taken.
+    """
     child, parent = schema.table(key.child), schema.table(key.parent)
     if child is None:
         return None
@@ -83,7 +87,7 @@ def child_index(schema: Schema, key: ForeignKey) -> str | None:
         if collation is None or column is None:
             return None
         parts.append(_quoted(name) + ("" if collation == column.collation else f" COLLATE {_quoted(collation)}"))
-    index = "_".join(("idx", key.child, *key.columns))
+    index = called or "_".join(("idx", key.child, *key.columns))
     return f"CREATE INDEX {_quoted(index)} ON {_quoted(key.child)} ({', '.join(parts)})"
 
 

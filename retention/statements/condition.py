@@ -22,6 +22,7 @@ __all__ = [
     "KEEPS",
     "NEWER",
     "REASONS",
+    "TENANT",
     "Age",
     "Condition",
     "Cutoff",
@@ -41,6 +42,9 @@ KEEPS = "retention_keeps"
 
 NEWER = "retention_newer"
 """The alias under which keep_newest looks at other rows of the rule's table."""
+
+TENANT = "retention_tenant"
+"""The alias of a tenant's row where the tenants' table is the rule's own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +77,7 @@ class TenantKeep:
         table, key: the tenants' table and its unique key.
         shortest_ms: a shorter keep is raised to it.
         at_once: each statement works out all tenants' cutoffs first, and does not read the tenant's row for each row of the table.
+        own: the tenants' table is the rule's own.
     """
 
     column: str
@@ -83,6 +88,12 @@ class TenantKeep:
     days: str | None = None
     shortest_ms: int = 0
     at_once: bool = False
+    own: bool = False
+
+    @property
+    def alias(self) -> str:
+        """What a statement calls the tenants' table."""
+        return TENANT if self.own else self.table
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,7 +306,8 @@ def _tenant_verdict(table: str, tenant: TenantKeep, age: Age, value: str, now: s
         return f"CASE WHEN {beyond} THEN 0 ELSE {value} < +({cutoff}) END"
 
     verdict = _of_tenant(tenant, age, now, expired, never="0", malformed="'malformed'")
-    return f"(SELECT {verdict} FROM {name(tenant.table)} WHERE {column(tenant.table, tenant.key)} = {here})"
+    called = f"{name(tenant.table)} AS {name(TENANT)}" if tenant.own else name(tenant.table)
+    return f"(SELECT {verdict} FROM {called} WHERE {column(tenant.alias, tenant.key)} = {here})"
 
 
 def _keeps(tenant: TenantKeep, age: Age, now: str) -> str:
@@ -320,12 +332,12 @@ def _of_tenant(tenant: TenantKeep, age: Age, now: str, then: Callable[[str, str]
         return then(age.format.from_ms(f"CAST({now} - {span} AS INTEGER)", age.epoch_ms), f"{span} >= {now}")
 
     if tenant.days is not None:
-        days = column(tenant.table, tenant.days)
+        days = column(tenant.alias, tenant.days)
         number = f"{is_number(days)} AND {days} > 0"
         return f"CASE WHEN {days} IS NULL THEN NULL WHEN {number} THEN {kept(days)} ELSE {never} END"
     assert tenant.settings is not None
     assert tenant.setting is not None
-    document = column(tenant.table, tenant.settings)
+    document = column(tenant.alias, tenant.settings)
     # Under its own name: an alias could be the name of a table whose column the document or the age is.
     setting = (
         f"(SELECT CASE count(*) WHEN 0 THEN NULL WHEN 1 THEN CASE WHEN min(json_each.type) IN ('integer', 'real') "

@@ -136,3 +136,96 @@ def test_no_name_is_taken_for_one_of_ours(rows: str, tenants: str, word: str, at
     rules["tenants"] |= {"table": tenants, "key": "k", "settings": word}
     assert retention.run(con, rules, now="2026-09-09T14:00:00Z", until_done=True).outcome == "done"
     assert con.execute(f"SELECT w FROM {rows}").fetchall() == [("ever",)]
+
+
+# --- tenants that are called otherwise, or stand in the rule's own table
+
+TYPES = ["INTEGER", "REAL", "NUMERIC", "TEXT", "BLOB", ""]
+NOW = "2026-09-09T14:00:00Z"
+
+
+@pytest.mark.parametrize("key", TYPES)
+@pytest.mark.parametrize("column", TYPES)
+@pytest.mark.parametrize("tenants", [5, planner.FEW_TENANTS + 1])
+def test_where_no_index_can_serve_it_is_said_and_what_is_advised_works(column: str, key: str, tenants: int) -> None:
+    con = apsw.Connection("")
+    con.execute(f"CREATE TABLE ws (id {key} NOT NULL UNIQUE, doc TEXT); CREATE TABLE t (n INTEGER PRIMARY KEY, at INTEGER, w {column})")
+    con.executemany("INSERT INTO ws VALUES (?, '{\"d\": 10}')", [(i,) for i in range(tenants)])
+    con.executemany("INSERT INTO t (at, w) VALUES (?, ?)", [(1_700_000_000, i) for i in range(4)])
+    rules = policy({"setting": "d"}, "unix_s")
+    rules["rules"][0]["keep"] = "forever"
+    done = retention.run(con, rules, now=NOW)
+    if done.outcome == "refused":
+        (said,) = done.warnings
+        assert "No index can serve" in said
+        assert "declare one type on both sides" in said
+        assert "add an index" not in said
+        alter = said.partition("costs no space: ")[2].rstrip(".")
+        assert bool(alter) == (column != "REAL")
+        if not alter:
+            return
+        con.execute(alter)
+        rules["rules"][0]["tenant"]["column"] = "w_as_key"
+        done = retention.run(con, rules, now=NOW)
+    assert (done.outcome, done.warnings) == ("done", [])
+    equal = con.execute("SELECT count(*) FROM t WHERE EXISTS (SELECT 1 FROM ws WHERE ws.id = t.w)").get
+    assert equal == 0, "whoever has a tenant, as SQLite compares them, has its keep"
+    assert done.deleted == (0 if {key, column} in ({"TEXT", "BLOB"}, {"TEXT", ""}) else 4), "a text and a number without a type are two"
+
+
+COLLATIONS = ["BINARY", "NOCASE", "RTRIM"]
+
+
+@pytest.mark.parametrize("key", COLLATIONS)
+@pytest.mark.parametrize("column", COLLATIONS)
+@pytest.mark.parametrize("index", COLLATIONS)
+@pytest.mark.parametrize("page_rows", [1, 100], ids=["each looked up", "all at once"])
+def test_a_tenant_is_unique_as_it_is_compared(page_rows: int, index: str, column: str, key: str) -> None:
+    con = apsw.Connection("")
+    con.execute(f"CREATE TABLE ws (id TEXT COLLATE {key}, doc TEXT); CREATE UNIQUE INDEX u ON ws (id COLLATE {index})")
+    con.execute(f"CREATE TABLE t (n INTEGER PRIMARY KEY, at INTEGER, w TEXT COLLATE {column})")
+    con.execute("INSERT INTO ws VALUES ('a', '{\"d\": 10}'), ('c', NULL)")
+    con.executemany("INSERT INTO t (at, w) VALUES (1700000000, ?)", [(w,) for w in ("a", "A", "a ", "b")])
+    rules = policy({"setting": "d"}, "unix_s")
+    rules["rules"][0] |= {"keep": "forever", "page_rows": page_rows}
+    if index != key:
+        with pytest.raises(retention.PolicyError, match="not unique"):
+            retention.run(con, rules, now=NOW)
+        return
+    assert retention.run(con, rules, now=NOW, until_done=True).outcome == "done"
+    gone = {"BINARY": {"a"}, "NOCASE": {"a", "A"}, "RTRIM": {"a", "a "}}[key]
+    assert {w for (w,) in con.execute("SELECT w FROM t")} == {"a", "A", "a ", "b"} - gone
+
+
+@pytest.mark.parametrize("settings", [{"setting": "d"}, {"days": "days"}], ids=["document", "number"])
+@pytest.mark.parametrize("mode", ["range", "chunk"])
+@pytest.mark.parametrize("walk", ["rowid", "primary_key", "index"])
+@pytest.mark.parametrize("column", ["id", "parent"])
+@pytest.mark.parametrize("tenants", [7, planner.FEW_TENANTS + 1])
+def test_a_rule_on_the_tenants_own_table(settings: dict[str, str], mode: str, walk: str, column: str, tenants: int) -> None:
+    """A tenant has its own keep, or its parent's."""
+    con = apsw.Connection("")
+    without = " WITHOUT ROWID" if walk == "primary_key" else ""
+    con.execute(
+        f"CREATE TABLE ws (id TEXT PRIMARY KEY, parent TEXT, at INTEGER, doc TEXT, days INTEGER){without}; CREATE INDEX by_age ON ws (at)"
+    )
+    kept = {i: 10 if i % 3 == 0 else 20 for i in range(tenants)}
+    rows = [(f"w{i}", f"w{i % 2}", NOW_MS // 1000 - 15 * 86_400, f'{{"d": {days}}}', days) for i, days in kept.items()]
+    con.executemany("INSERT INTO ws VALUES (?, ?, ?, ?, ?)", rows)
+    rules = policy(settings, "unix_s")
+    rules["rules"][0] |= {
+        "table": "ws",
+        "tenant": {"column": column} | settings,
+        "mode": mode,
+        "walk": {"index": "by_age"} if walk == "index" else walk,
+    }
+    rules["rules"][0]["keep"] = "forever"
+    done = retention.run(con, rules, now=NOW, until_done=True)
+    assert done.outcome == "done", done.warnings
+    left = {id for (id,) in con.execute("SELECT id FROM ws")}
+    if column == "id":
+        assert left == {f"w{i}" for i, days in kept.items() if days == 20}
+    else:
+        # w0 goes by its own keep of 10 days, and its children with the same parent with it or never: a parent that is gone has no keep.
+        assert {f"w{i}" for i in kept if i % 2} <= left
+        assert "w0" not in left
