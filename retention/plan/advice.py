@@ -14,7 +14,7 @@ from ..statements.pages import Walk
 from ..statements.quoting import name
 from .walks import choose_walk, in_time_order
 
-__all__ = ["ORDERED", "advise"]
+__all__ = ["ORDERED", "advise", "free_name"]
 
 ORDERED = "ordered = true"
 
@@ -32,7 +32,7 @@ def advise(rule: Rule, policy: Policy, schema: Schema, table: Table, walk: Walk)
         bounded = rule.tenant is None or (policy.tenants is not None and policy.tenants.shortest is not None)
         return ORDERED if bounded and in_time_order(rule, KeyColumn(column.name, column.affinity, column.collation)) else None
     keys = dict.fromkeys((column.name, *(table.primary_key if table.without_rowid else ())))
-    called = _free(schema, f"idx_{table.name}_{column.name}")
+    called = free_name(schema, f"idx_{table.name}_{column.name}")
     parts = tuple(IndexColumn(c.name, False, c.collation) for k in keys if (c := table.column(k)) is not None)
     thought = Index(called, table.name, parts, unique=False, origin="c", partial=False)
     found, _ = choose_walk(rule, policy, replace(table, indexes=(*table.indexes, thought)), f'rule "{rule.name}"')
@@ -41,7 +41,7 @@ def advise(rule: Rule, policy: Policy, schema: Schema, table: Table, walk: Walk)
     return f"CREATE INDEX {name(called)} ON {name(table.name)} ({', '.join(name(part.name or '') for part in parts)})"
 
 
-def _free(schema: Schema, wanted: str) -> str:
+def free_name(schema: Schema, wanted: str) -> str:
     """The name, with a number behind it where something is called so already."""
     taken = {fold(n) for table in schema.tables.values() for n in (table.name, *(index.name for index in table.indexes))}
     number, free = 1, wanted

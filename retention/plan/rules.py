@@ -21,6 +21,7 @@ from .advice import advise
 from .certain import all_go
 from .drain import drain_cost, holds_below, read_drained
 from .family import Family, as_reference, check_parents, comes_back, count_followers, identity, ignores, read_family
+from .looks import dear_looks
 from .model import RulePlan
 from .names import found_column, found_table, prunable
 from .tenants import compile_tenant
@@ -150,7 +151,7 @@ def compile_rule(rule: Rule, policy: Policy, schema: Schema, host: Capabilities,
         refilled=refilled,
         called=_called(rule, policy, schema, table),
         recounts=drain is None and (family.recounts if chunked else ignores(table)),
-        notes=_notes(table, family, frozenset(reads), below),
+        notes=(*_notes(table, family, frozenset(reads), below), *dear_looks(policy, schema, table, shape)),
     )
 
 

@@ -23,7 +23,7 @@ from .base import show
 from .names import NameFault, Names, own_columns, resolve
 from .shapes import not_boolean
 
-__all__ = ["Condition", "Names", "called", "check_names", "parse_condition", "rewritten"]
+__all__ = ["Condition", "Names", "called", "check_names", "parse_condition", "rewritten", "storable"]
 
 _STATEMENTS = (exp.Insert, exp.Update, exp.Delete, exp.Merge, exp.Command, exp.Create, exp.Drop, exp.Alter, exp.Pragma, exp.Attach)
 _BEFORE, _AFTER = "SELECT 1 WHERE (", "\n)"
@@ -93,6 +93,11 @@ def called(condition: Condition, schema: Schema, table: Table) -> frozenset[str]
             with suppress(SqlglotError):
                 todo += sqlglot.parse_one(read.sql, dialect="sqlite").find_all(exp.Table)
     return frozenset(found)
+
+
+def storable(condition: Condition) -> bool:
+    """Whether a partial index may hold the condition: it asks no subquery, and can refuse no row that the table takes without it."""
+    return not functions.can_fail(tokens(condition.text)) and condition.root.args["where"].find(exp.Select, exp.Table) is None
 
 
 def rewritten(condition: Condition, alias: str) -> str:

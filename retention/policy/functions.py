@@ -9,7 +9,7 @@ from __future__ import annotations
 from ..schema.tokens import Token, name_of, split
 from .base import nearest, show
 
-__all__ = ["TABLE_FUNCTIONS", "complaint"]
+__all__ = ["TABLE_FUNCTIONS", "can_fail", "complaint"]
 
 
 def _words(text: str) -> frozenset[str]:
@@ -26,6 +26,8 @@ _SCALAR = _words(
     json_set jsonb_set json_type json_valid
     bm25 highlight snippet"""
 )
+_SURE = _words("coalesce ifnull iif instr length lower ltrim nullif rtrim substr trim typeof upper")
+"""Functions that fail for no value."""
 _AGGREGATE = _words(
     """avg count group_concat string_agg sum total max min
     json_group_array jsonb_group_array json_group_object jsonb_group_object"""
@@ -99,6 +101,16 @@ def complaint(tokens: tuple[Token, ...], declared: frozenset[str]) -> str | None
     if dated and "now" in _texts(tokens):
         return f"has 'now' beside {dated}(), which {_CLOCK}"
     return None
+
+
+def can_fail(tokens: tuple[Token, ...]) -> bool:
+    """Whether a value could make the condition fail: a call of a function that is not known to take any, or `->`, which wants JSON."""
+    around = zip([None, *tokens], tokens, [*tokens[1:], None], strict=False)
+    return any(
+        (_is_call(token, after, before) and name_of(token).lower() not in _SURE)
+        or (before is not None and (before.text, token.text) == ("-", ">"))
+        for before, token, after in around
+    )
 
 
 def _is_call(token: Token, following: Token | None, before: Token | None) -> bool:
