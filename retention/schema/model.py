@@ -142,10 +142,12 @@ class Schema:
 
     Attributes:
         fingerprint: a digest of the schema's text; equal while nothing was created, altered or dropped.
+        hidden: those before which a temporary table of this connection stands.
     """
 
     tables: dict[str, Table] = field(default_factory=dict[str, Table])
     fingerprint: str = ""
+    hidden: tuple[str, ...] = ()
 
     def table(self, name: str) -> Table | None:
         """The table of that name, compared as SQLite does, or None."""

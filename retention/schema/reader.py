@@ -18,21 +18,25 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..capabilities import Capabilities
+from ..errors import HostError
 from ..steps import Batch, Engine, Statement, Value
 from .ddl import autoincrement, column_collations, deferrals, index_where, trigger_event, trigger_ignores, trigger_inserts, trigger_writes
 from .foreign_keys import is_indexed
 from .model import Affinity, Column, ForeignKey, Index, IndexColumn, Schema, Table, Trigger, fold
+from .taken import check_taken
 
 __all__ = ["affinity", "fingerprint", "fingerprint_statement", "is_ours", "read"]
 
 _READ = """
-WITH t(name, kind, without_rowid, strict, columns) AS MATERIALIZED (
-  SELECT name, type, wr, strict, ncol FROM pragma_table_list
-  WHERE schema = 'main' AND lower(substr(name, 1, 7)) <> 'sqlite_' AND lower(substr(name, 1, 4)) <> '_cf_')
+WITH every(name, kind, without_rowid, strict, columns, main) AS MATERIALIZED (
+  SELECT name, type, wr, strict, ncol, schema = 'main' FROM pragma_table_list
+  WHERE schema IN ('main', 'temp') AND lower(substr(name, 1, 7)) <> 'sqlite_' AND lower(substr(name, 1, 4)) <> '_cf_'),
+t AS (SELECT * FROM every WHERE main)
 SELECT 'object' AS part, tbl_name AS owner,
   json_object('place', rowid, 'type', type, 'name', name, 'sql', sql) AS value FROM sqlite_schema
 UNION ALL
-SELECT 'table', name, json_object('kind', kind, 'without_rowid', without_rowid, 'strict', strict) FROM t
+SELECT CASE WHEN main THEN 'table' ELSE 'temporary' END, name,
+  json_object('kind', kind, 'without_rowid', without_rowid, 'strict', strict) FROM every
 UNION ALL
 SELECT 'column', t.name,
   json_object('place', c.cid, 'name', c.name, 'type', c.type, 'notnull', c."notnull", 'default', c.dflt_value,
@@ -64,9 +68,17 @@ def read(capabilities: Capabilities) -> Engine[Schema]:
         capabilities: the host's. The statement asks for nothing that any host lacks.
 
     Raises:
+        Refused: a table has a name that our statements need.
         HostError: as the host raised it.
     """
-    results = yield Batch((Statement(_READ),))
+    try:
+        results = yield Batch((Statement(_READ),))
+    except HostError as error:
+        if error.kind in ("schema", "error") and not error.retryable:
+            # Perhaps because of a table that hides one of the statement's own.
+            names = yield Batch((Statement("SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')"),))
+            check_taken(str(row[0]) for row in (names[0].rows if names else ()))
+        raise
     return _schema(results[0].rows if results else ())
 
 
@@ -122,6 +134,7 @@ def _schema(rows: Sequence[Sequence[Any]]) -> Schema:
     for part, owner, value in rows:
         found[part].append({"owner": owner, **json.loads(value)})
     objects = sorted(found["object"], key=_place)
+    check_taken(row["name"] for row in objects if row["type"] in ("table", "view"))
     parts = _Parts(
         columns=_grouped(found["column"]),
         indexes=_grouped(found["index"]),
@@ -136,6 +149,7 @@ def _schema(rows: Sequence[Sequence[Any]]) -> Schema:
     return Schema(
         tables={name: table for name, table in every.items() if is_ours(name)},
         fingerprint=fingerprint((row["type"], row["name"], row["owner"], row["sql"]) for row in objects),
+        hidden=tuple(name for name in every if fold(name) in {fold(row["owner"]) for row in found["temporary"]}),
     )
 
 

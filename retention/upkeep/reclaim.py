@@ -28,11 +28,7 @@ AIM_S = 0.025
 
 _MODES: dict[int, Literal["none", "full", "incremental"]] = {0: "none", 1: "full", 2: "incremental"}
 
-_LOOK = Statement(
-    "SELECT (SELECT auto_vacuum FROM pragma_auto_vacuum), (SELECT page_size FROM pragma_page_size), "
-    "(SELECT page_count FROM pragma_page_count), (SELECT freelist_count FROM pragma_freelist_count), "
-    "(SELECT journal_mode FROM pragma_journal_mode)"
-)
+_LOOK = Batch(tuple(Statement(f"PRAGMA {of}") for of in ("auto_vacuum", "page_size", "page_count", "freelist_count", "journal_mode")))
 
 
 @dataclass(slots=True)
@@ -113,9 +109,9 @@ def reclaim(
 
 
 def _look() -> Engine[_Found]:
-    results = yield Batch((_LOOK,))
+    results = yield _LOOK
     assert results is not None
-    mode, page_size, pages, free, journal = results[0].rows[0]
+    mode, page_size, pages, free, journal = (result.rows[0][0] for result in results)
     page = int(page_size or 0)  # type: ignore[arg-type]
     return _Found(_MODES[int(mode or 0)], int(pages or 0) * page, int(free or 0) * page, journal == "wal")  # type: ignore[arg-type]
 
@@ -147,7 +143,7 @@ def _copied(space: Space) -> Engine[None]:
 def _in_steps(space: Space, budget: Budget, free: int) -> Engine[None]:
     pages = FIRST_PAGES
     while free:
-        why = budget.refuses(2)
+        why = budget.refuses(1 + len(_LOOK.statements))
         if why is not None:
             space.outcome, space.why = "more", why
             return
