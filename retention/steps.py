@@ -54,12 +54,14 @@ class Batch:
         repeatable: the writes are keyed and idempotent, so that the runner may send them again after an unknown outcome.
         max_changes: rows; where the host can tell (`Capabilities.transactions`), a batch that changes more, cascades and triggers
             included, is rolled back and fails with kind `too_many_changes`.
+        max_seconds: the same for one that holds the lock longer; the host looks about every 20 µs of work, and not during the commit.
     """
 
     statements: tuple[Statement, ...]
     writes: bool = False
     repeatable: bool = False
     max_changes: int | None = None
+    max_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,9 @@ __all__ = ["BLOCKED_ROWS", "CHANGES", "deleted", "fits", "ignored", "learn", "wr
 BLOCKED_ROWS = 100
 """A rule with so many rows in one run that cannot go stops for that run: each costs two statements, and a person must look anyway."""
 
+LONGEST = 4
+"""A delete that cascades and holds the lock longer than so many times the aim is rolled back, and its page cut."""
+
 CHANGES = Statement("SELECT changes()")
 
 
@@ -27,8 +30,11 @@ def write(state: Traversal, statements: list[Statement], load: int) -> Generator
     """Send a delete and what belongs to it, as one unit, if it `fits`."""
     if not fits(state, load):
         raise HostError(f"{load} rows would change at once", "too_many_changes")
+    most = state.rule.max_changes
+    # What a cascade takes cannot be known before. A single row cannot be cut.
+    longest = None if most is None or load == 1 else LONGEST * state.sizes.target
     try:
-        return (yield from ask(state, Batch(tuple(statements), writes=True, max_changes=state.rule.max_changes)))
+        return (yield from ask(state, Batch(tuple(statements), writes=True, max_changes=most, max_seconds=longest)))
     except HostError as error:
         if error.applied:
             # RAISE(FAIL) keeps what the statement did before it: those rows are gone, and counted.

@@ -7,6 +7,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Literal, NamedTuple, Self
 
@@ -51,6 +52,15 @@ class _Found(NamedTuple):
     row_trace: Any
 
 
+@dataclass(slots=True)
+class _Hold:
+    """How long a write may hold the lock, s; when it began, on a clock that stands still while we wait for others; whether longer."""
+
+    longest: float = math.inf
+    began: float = 0.0
+    passed: bool = False
+
+
 class SQLite:
     """A database file, or a connection that the caller opened.
 
@@ -80,7 +90,7 @@ class SQLite:
         self._owned = not isinstance(database, apsw.Connection)
         self._setup_statements = 0
         self._busy_seconds = busy_seconds
-        self._until = math.inf
+        self._until, self._hold, self._watching = math.inf, _Hold(), False
         self._writing = False
         self._closed = False
         self._found: _Found | None = None
@@ -220,13 +230,18 @@ class SQLite:
         stop = math.inf if timeout is None else started + timeout
         self._wait.allow(min(started + self._busy_seconds, stop), commits=batch.writes)
         self._writing = batch.writes
+        self._hold = _Hold(math.inf if batch.max_seconds is None else batch.max_seconds)
         in_transaction = batch.writes and self._capabilities.cost(batch) > len(batch.statements)
         before = self._connection.total_changes()
         if batch.writes:
             self._neighbours.look()
         try:
             answers = self._transaction(batch, stop) if in_transaction else self._autocommit(batch, stop)
-        except (*FAILURES, HostError) as error:
+        except (*FAILURES, HostError) as failure:
+            error = failure
+            if self._hold.passed and isinstance(failure, apsw.InterruptError):
+                held = f"the lock was held for {self._hold.longest * 1000:.0f} ms; rolled back"
+                error = HostError(f"{self._name}: {held}", "too_many_changes")
             kept = 0 if in_transaction else self._connection.total_changes() - before
             if batch.writes and isinstance(error, apsw.FullError):
                 self._wal.no_room()
@@ -237,9 +252,9 @@ class SQLite:
                 applied=None if batch.writes and isinstance(error, apsw.IOError) else kept > 0,
                 changes=self._connection.changes() if kept else 0,
                 seconds=time.monotonic() - started - (self._wait.seconds - waited),
-            ) from error
+            ) from failure
         finally:
-            self._interrupt_at(math.inf)
+            self._unwatch()
         seconds = time.monotonic() - started - (self._wait.seconds - waited)
         if batch.writes:
             self._neighbours.wrote()
@@ -247,7 +262,7 @@ class SQLite:
         return [Result(a.rows, a.changes, a.total_changes, a.cascaded, seconds=seconds) for a in answers]
 
     def _autocommit(self, batch: Batch, stop: float) -> list[_Answer]:
-        self._interrupt_at(stop)
+        self._watch(stop)
         return [self._send(statement, most=batch.max_changes) for statement in batch.statements]
 
     def _transaction(self, batch: Batch, stop: float) -> list[_Answer]:
@@ -257,17 +272,17 @@ class SQLite:
         try:
             # Inside the try: a BEGIN that fails, at an interrupt or by Ctrl-C, may have begun all the same.
             self._begin()
-            self._interrupt_at(stop)
+            self._watch(stop)
             for statement in batch.statements:
                 answers.append(self._send(statement, most=batch.max_changes))
                 if (changed := con.total_changes() - before) > most:
                     raise HostError(f"{self._name}: {changed} rows changed, more than {most}; rolled back", "too_many_changes")
             if con.status(apsw.SQLITE_DBSTATUS_DEFERRED_FKS)[0]:
                 raise HostError(f"{self._name}: FOREIGN KEY constraint failed at the commit (a deferred key); rolled back", "constraint")
-            self._interrupt_at(math.inf)
+            self._unwatch()
             self._cursor.execute("COMMIT")
         except BaseException:
-            self._interrupt_at(math.inf)
+            self._unwatch()
             if con.in_transaction:
                 self._cursor.execute("ROLLBACK")
             raise
@@ -302,15 +317,26 @@ class SQLite:
         changes = con.changes() if total else 0
         return _Answer(rows, changes, total, tally.cascaded(statement.sql) if tally else None)
 
-    def _interrupt_at(self, stop: float) -> None:
-        if self._until == stop == math.inf:
-            return
-        self._until = stop
-        self._connection.set_progress_handler(None if stop == math.inf else self._late, PROGRESS_STEPS)
+    def _watch(self, stop: float) -> None:
+        """From here on interrupt what runs past `stop` or past what the batch may hold the lock."""
+        self._until, self._hold.began = stop, time.monotonic() - self._wait.seconds
+        if min(stop, self._hold.longest) < math.inf:
+            self._watching = True
+            self._connection.set_progress_handler(self._late, PROGRESS_STEPS)
+
+    def _unwatch(self) -> None:
+        self._until = math.inf
+        if self._watching:
+            self._watching = False
+            self._connection.set_progress_handler(None)
 
     def _late(self) -> bool:
+        now = time.monotonic()
+        self._hold.passed = now - self._wait.seconds - self._hold.began > self._hold.longest
         # SQLite asks once more after an autocommitted write has been committed: an interrupt there would deny what was done.
-        return time.monotonic() >= self._until and not (self._writing and self._connection.txn_state("main") == apsw.SQLITE_TXN_NONE)
+        return (now >= self._until or self._hold.passed) and not (
+            self._writing and self._connection.txn_state("main") == apsw.SQLITE_TXN_NONE
+        )
 
     def close(self) -> None:
         """Close the file; a connection that was handed in is left open, as it was."""

@@ -41,7 +41,7 @@ class LikeD1(SQLite):
     def execute(self, batch: Batch, timeout: float | None = None) -> Sequence[Result]:
         """See `SQLite.execute`."""
         bound = tuple(Statement(s.sql, tuple(map(_bind, s.params))) for s in batch.statements)
-        results = super().execute(replace(batch, statements=bound, max_changes=None), timeout)
+        results = super().execute(replace(batch, statements=bound, max_changes=None, max_seconds=None), timeout)
         return [replace(r, rows=[tuple(map(_arrive, row)) for row in r.rows], changes=None, cascaded=None) for r in results]
 
 

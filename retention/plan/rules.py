@@ -39,8 +39,9 @@ CHUNKS = 20
 FILE_TARGET, REMOTE_TARGET = 0.025, 0.2
 """Aims for one write, s: design, section 4, "Page size"."""
 
-FILE_PATIENCE = 0.1
-"""Of a write of few rows while nobody else uses the file, s: four times the aim, as long as any write may hold the lock."""
+FILE_PATIENCE, CASCADE_PATIENCE = 0.1, 0.05
+"""Of a write of few rows while nobody else uses the file, s: four times the aim, as long as any write may hold the lock. One that
+cascades is rolled back there, so it aims at half of that."""
 
 
 def compile_rule(rule: Rule, policy: Policy, schema: Schema, host: Capabilities, *, tenants: int | None = None) -> RulePlan:
@@ -138,7 +139,7 @@ def compile_rule(rule: Rule, policy: Policy, schema: Schema, host: Capabilities,
         max_writes=policy.limits.rows_changed,
         max_pages=rule.max_pages,
         target=write_target(host),
-        patience=REMOTE_TARGET if host.remote else FILE_PATIENCE,
+        patience=REMOTE_TARGET if host.remote else CASCADE_PATIENCE if max_changes is not None else FILE_PATIENCE,
         max_changes=max_changes,
         child_keys=len(family.followers) + len(family.references),
         asks_changes=not host.exact_changes,

@@ -17,7 +17,7 @@ from bench.data import NOW as BENCH_NOW
 from bench.trace import Trace
 from retention.capabilities import D1, LIBSQL
 from retention.engine.sizes import FLOOR_ROWS
-from retention.errors import Refused
+from retention.errors import HostError, Refused
 from retention.hosts.sqlite import SQLite
 from retention.steps import Batch, Result, Step
 from tests.properties.drive import drive, make
@@ -84,6 +84,50 @@ def test_a_cascade_of_fifty_thousand_is_given_up_at_the_bound(tmp_path: Path) ->
     assert max(trace.changes) <= 10_001, "the row that passes the bound is noticed at once"
     assert count(con, "threads", "messages") == (1, large)
     assert large >= CHILDREN
+    con.close()
+
+
+class Watched(Slow):
+    """One that also holds a batch to its `max_seconds`, by the same clock."""
+
+    def __init__(self, con: apsw.Connection) -> None:
+        super().__init__(con)
+        self.con, self.held = con, list[float]()
+
+    def execute(self, batch: Batch, timeout: float | None = None) -> Sequence[Result]:
+        if not batch.writes:
+            return super().execute(batch, timeout)
+        self.con.execute("SAVEPOINT held")
+        try:
+            results = super().execute(replace(batch, max_seconds=None), timeout)
+            if batch.max_seconds is not None and results[0].seconds > batch.max_seconds:
+                self.con.execute("ROLLBACK TO held")
+                raise HostError("too long", "too_many_changes")
+        finally:
+            self.con.execute("RELEASE held")
+        self.held.append(results[0].seconds)
+        return results
+
+
+@pytest.mark.parametrize("mode", ["range", {"chunk": 20}], ids=["range", "chunk"])
+@pytest.mark.parametrize("per_row", [1e-5, 2e-3, 2e-2])
+def test_a_cascade_holds_the_lock_for_four_times_the_aim_or_is_one_row(per_row: float, mode: Any) -> None:
+    """What hangs on a row cannot be known before. At the last of these speeds each row with its children is above the bound by itself."""
+    con = apsw.Connection("")
+    con.execute(
+        "CREATE TABLE p (id INTEGER PRIMARY KEY, at INTEGER);"
+        "CREATE TABLE c (id INTEGER PRIMARY KEY, p INTEGER REFERENCES p (id) ON DELETE CASCADE); CREATE INDEX c_p ON c (p);"
+    )
+    con.executemany("INSERT INTO p VALUES (?, ?)", [(i, OLD if i % 3 else FRESH) for i in range(60)])
+    con.executemany("INSERT INTO c (p) VALUES (?)", [(i % 60,) for i in range(300)])
+    host = Watched(con)
+    host.per_row = per_row
+    receipt = retention.run(host, policy(children="cascade", mode=mode), now=NOW_MS, until_done=True)
+    host.close()
+    assert (receipt.outcome, receipt.deleted, receipt.rules[0].cascaded) == ("done", 40, {"c": 200})
+    alone = 6 * per_row
+    assert max(host.held) <= max(4 * TARGET_S, alone) + 1e-9
+    assert len(host.held) <= 1 + 40 * max(alone, TARGET_S) / (2 * TARGET_S) * 4
     con.close()
 
 

@@ -145,6 +145,23 @@ def test_too_many_changes_are_rolled_back(tmp_path, most):
     assert look(path, "SELECT (SELECT count(*) FROM p), (SELECT count(*) FROM c), (SELECT count(*) FROM log)") == [(4, 3, 0)]
 
 
+@pytest.mark.parametrize("statements", [1, 2])
+def test_a_write_that_holds_the_lock_too_long_is_rolled_back(tmp_path, statements):
+    path = create(tmp_path / "f.db", rows=5_000)
+    with SQLite(path) as host:
+        batch = write(*["DELETE FROM t WHERE b LIKE '%9%' OR id > 0"] * statements)
+        with pytest.raises(HostError, match="the lock was held for 0 ms; rolled back") as caught:
+            host.execute(replace(batch, max_seconds=0.0))
+        assert (caught.value.kind, caught.value.retryable, caught.value.applied) == ("too_many_changes", False, False)
+        assert look(path, "SELECT count(*) FROM t") == [(5_000,)]
+        # The time is the batch's own: no later one is held to it.
+        assert len(host.execute(read("SELECT * FROM t"))[0].rows) == 5_000
+        with pytest.raises(HostError, match="time limit") as caught:
+            host.execute(batch, timeout=0.0)
+        assert caught.value.kind == "interrupted"
+        assert host.execute(replace(batch, max_seconds=3600.0))[0].changes == 5_000
+
+
 # --- what fails -----------------------------------------------------------------------------------------------------
 
 
