@@ -10,10 +10,12 @@ import stat
 import struct
 from datetime import date
 
+import apsw
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import retention
 from retention.archive import JsonLines, jsonl, read
 from retention.archive.values import decode, encode
 from retention.errors import HostError, PolicyError
@@ -274,3 +276,24 @@ def test_infinities_are_archived(tmp_path):
     sink.write(Archive("r", "t", ("a",), ((math.inf,), (-math.inf,), (-0.0,))))
     sink.close()
     assert [bits(row[0]) for row in rows(tmp_path / "a.jsonl")] == [bits(v) for v in (math.inf, -math.inf, -0.0)]
+
+
+def test_restored_by_what_the_reference_says(tmp_path):
+    """Generated columns are archived as values, and left out of the INSERT; a line that stands twice is passed over."""
+    con, archive = apsw.Connection(""), tmp_path / "o.jsonl"
+    con.execute(
+        "CREATE TABLE o (id INTEGER PRIMARY KEY, qty INTEGER, price REAL, total REAL GENERATED ALWAYS AS (qty * price) STORED,"
+        " label TEXT AS ('o' || id) VIRTUAL, at INTEGER NOT NULL)"
+    )
+    con.execute("INSERT INTO o (id, qty, price, at) VALUES (1, 2, 9.5, 1700000000), (2, 1, 1.0, 1788960000)")
+    before = con.execute("SELECT * FROM o").fetchall()
+    rule = {"table": "o", "keep": "30d", "age": {"column": "at", "format": "unix_s"}, "archive": str(archive)}
+    assert retention.run(con, {"version": 1, "rules": [rule]}, now="2026-09-09T14:00:00Z").deleted == 1
+    assert con.execute("SELECT id FROM o").fetchall() == [(2,)]
+    archive.write_bytes(archive.read_bytes() + archive.read_bytes().splitlines(keepends=True)[-1])
+    (row, again) = [dict(zip(part.columns, row, strict=True)) for part in read(archive) for row in part.rows]
+    assert row == again == {"id": 1, "qty": 2, "price": 9.5, "total": 19.0, "label": "o1", "at": 1_700_000_000}
+    plain = [c for c, hidden in con.execute("SELECT name, hidden FROM pragma_table_xinfo('o')") if not hidden]
+    for each in (row, again):
+        con.execute(f"INSERT OR IGNORE INTO o ({', '.join(plain)}) VALUES ({', '.join('?' * len(plain))})", [each[c] for c in plain])
+    assert con.execute("SELECT * FROM o ORDER BY id").fetchall() == before
