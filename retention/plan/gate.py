@@ -7,8 +7,9 @@ the whole statement may be scanned; the plan shows it.
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from itertools import pairwise
+from types import MappingProxyType
 
 from ..capabilities import Capabilities
 from ..errors import HostError, Refused
@@ -22,6 +23,7 @@ from ..statements.quoting import column, name
 from ..steps import Batch, Result, Statement, Step, Value
 from .drain import FAMILY, drain_samples
 from .model import QueryPlan, RulePlan
+from .small import Size, Small
 
 __all__ = ["explain", "judge", "outline", "plausibility", "samples"]
 
@@ -75,9 +77,12 @@ def explain(
     labelled: Sequence[tuple[str, Statement]],
     host: Capabilities,
     where: str,
+    small: Small,
     aliases: frozenset[str] = frozenset(),
 ) -> Generator[Step, list[Result] | None, tuple[QueryPlan, ...]]:
     """Ask the database for the plans of the rule's statements (`samples`), in one batch, and judge them.
+
+    `small` looks at the tables that they scan.
 
     Raises:
         Refused: a plan is bad; a statement does not fit the host; the schema's foreign keys cannot be enforced.
@@ -106,11 +111,11 @@ def explain(
             ) from error
         raise Refused(f"{where}: the database does not accept its statements: {error}.", "schema") from error
     assert results is not None
-    plans: list[QueryPlan] = []
-    for (label, statement), result in zip(labelled, results, strict=True):
-        lines = outline(result.rows)
-        judge(lines, rule, label, where, aliases)
-        plans.append(QueryPlan(label, statement.sql, tuple(lines)))
+    plans = [QueryPlan(label, s.sql, tuple(outline(found.rows))) for (label, s), found in zip(labelled, results, strict=True)]
+    for plan in plans:
+        scanned = {table for table, _ in _scans(plan.lines, rule, plan.label, aliases)}
+        sizes = (yield from small.sizes(rule, plan.sql, scanned)) if scanned else {}
+        judge(plan.lines, rule, plan.label, where, aliases, sizes)
     return tuple(plans)
 
 
@@ -154,28 +159,57 @@ def outline(rows: Sequence[tuple[Value, ...]]) -> list[str]:
     return lines
 
 
-def judge(lines: Sequence[str], rule: RulePlan, label: str, where: str, aliases: frozenset[str] = frozenset()) -> None:
-    """Raises Refused where the plan would not be bounded by its page. What is called by one of `aliases` may be scanned."""
-    once: int | None = None  # depth of an uncorrelated subquery that is being read
+def judge(
+    lines: Sequence[str],
+    rule: RulePlan,
+    label: str,
+    where: str,
+    aliases: frozenset[str] = frozenset(),
+    sizes: Mapping[str, Size] = MappingProxyType({}),
+) -> None:
+    """Raises Refused where the plan would not be bounded by its page.
+
+    What is called by one of `aliases` may be scanned, and so may what is small by `sizes`.
+    """
+    advice = (
+        f"add an index that serves the look-up{', or write `only` without it' if rule.section == RulePlan.section else ''}. "
+        f"Where there is one, it does not serve because the two sides differ in type or collation: make them one."
+    )
+    for scanned, node in _scans(lines, rule, label, aliases):
+        if sizes.get(scanned) == "small":
+            continue
+        grows = f"{where}: its {label} would scan {scanned!r} ({node}), which grows with the table and not with the page; "
+        if sizes.get(scanned) == "grown":
+            raise Refused(f"{grows}run ANALYZE, if its statistics are of a time when it held next to nothing. Else {advice}", "guard")
+        raise Refused(f"{grows}{advice}", "guard")
+    for node, once in _nodes(lines):
+        if not once and (_SORT.match(node) or ("AUTOMATIC" in node and not _KEEPS.match(node))):
+            raise Refused(f"{where}: its {label} would sort or index rows each time ({node}); add an index that serves the order.", "guard")
+
+
+def _scans(lines: Sequence[str], rule: RulePlan, label: str, aliases: frozenset[str]) -> Iterator[tuple[str, str]]:
+    """What a plan scans and must not, as the plan calls it, with the node that says so."""
+    # The high-water reads one end of the key's own order: a scan that stops at its first row.
+    if label == "high-water":
+        return
+    for node, once in _nodes(lines):
+        scanned = _visits_whole(node, not once)
+        if scanned is None or _OURS.match(node) or scanned in aliases:
+            continue
+        if not once or label.startswith(FAMILY) or scanned.strip('"').lower() in {rule.table.lower(), *rule.called}:
+            yield scanned, node
+
+
+def _nodes(lines: Sequence[str]) -> Iterator[tuple[str, bool]]:
+    """The nodes of a plan, each with whether it is part of an uncorrelated subquery, which is read once."""
+    once: int | None = None  # its depth
     for line in lines:
         depth, node = (len(line) - len(line.lstrip())) // 2, line.strip()
         if once is not None and depth <= once:
             once = None
         if re.match(r"^(SCALAR|LIST|MATERIALIZE) ?(SUBQUERY)?", node) and node != f"MATERIALIZE {EDGES}":
             once = depth if once is None else once
-        scanned = _visits_whole(node, once is None)
-        ours = _OURS.match(node) is not None or scanned in aliases
-        own = scanned is not None and scanned.strip('"').lower() in {rule.table.lower(), *rule.called}
-        # The high-water reads one end of the key's own order: a scan that stops at its first row.
-        if scanned is not None and not ours and (once is None or own or label.startswith(FAMILY)) and label != "high-water":
-            raise Refused(
-                f"{where}: its {label} would scan {scanned!r} ({node}), which grows with the table and not with the page; "
-                f"add an index that serves the look-up{', or write `only` without it' if rule.section == RulePlan.section else ''}. "
-                f"Where there is one, it does not serve because the two sides differ in type or collation: make them one.",
-                "guard",
-            )
-        if once is None and (_SORT.match(node) or ("AUTOMATIC" in node and not _KEEPS.match(node))):
-            raise Refused(f"{where}: its {label} would sort or index rows each time ({node}); add an index that serves the order.", "guard")
+        yield node, once is not None
 
 
 def _visits_whole(node: str, each_row: bool) -> str | None:

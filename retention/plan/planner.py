@@ -19,6 +19,7 @@ from .gate import explain, plausibility, samples
 from .model import FurtherPlan, Plan, RulePlan
 from .names import found_table
 from .rules import compile_rule
+from .small import Small
 
 __all__ = ["FEW_TENANTS", "Compile", "check_clock", "make_plan"]
 
@@ -85,17 +86,13 @@ def make_plan(
     planned = before + sum(_planning_cost(rule, plausible[rule.name], now_ms) for rule in compiled)
     planned += sum(len(one.samples(now_ms)) for one in further)
     plan = Plan(host, schema.fingerprint, tuple(compiled), planned, further=tuple(further))
-    if statements < planned + plan.smallest:
-        raise Refused(
-            f"a limit of {statements:.0f} statements is too small: planning takes {planned} and one page up to {plan.smallest}; "
-            f"allow at least {planned + plan.smallest}.",
-            "policy",
-        )
+    _check_limit(plan, statements)
+    small = Small(schema)
     for place, rule in enumerate(compiled):
         where = f'rule "{rule.name}"'
         if rule.never:
             continue
-        plans = yield from explain(rule, samples(rule, now_ms), host, where)
+        plans = yield from explain(rule, samples(rule, now_ms), host, where, small)
         if plausible[rule.name]:
             yield from plausibility(rule, now_ms, where)
         compiled[place] = replace(rule, plans=plans)
@@ -103,10 +100,22 @@ def make_plan(
     explained: list[FurtherPlan] = []
     for one in further:
         where = f'{one.section.removesuffix("s")} "{one.name}"'
-        plans = yield from explain(one, one.samples(now_ms), host, where, one.aliases)
+        plans = yield from explain(one, one.samples(now_ms), host, where, small, one.aliases)
         explained.append(replace(one, plans=plans))
         warnings += [f"{where}: {warning}" for warning in one.warnings]
+    if small.asked:
+        plan = replace(plan, statements=planned + small.asked)
+        _check_limit(plan, statements)
     return replace(plan, rules=tuple(compiled), further=tuple(explained), warnings=tuple(warnings))
+
+
+def _check_limit(plan: Plan, statements: float) -> None:
+    if statements < plan.statements + plan.smallest:
+        raise Refused(
+            f"a limit of {statements:.0f} statements is too small: planning takes {plan.statements} and one page up to {plan.smallest}; "
+            f"allow at least {plan.statements + plan.smallest}.",
+            "policy",
+        )
 
 
 def _planning_cost(rule: RulePlan, plausible: bool, now_ms: int) -> int:
