@@ -170,8 +170,11 @@ class Traversal:
         self.done = self.receipt.finished = True
         self.too_large_last = self.met_too_large
         self.settled = not self.stale and not self.carried and self.receipt.error is None
-        self.carried = False
         self._weigh()
+        carried, self.carried = self.carried, False
+        if carried and self.receipt.error is None:
+            # It began before a run said `done`, and has not seen what came in behind it.
+            self.restart()
 
     def _weigh(self) -> None:
         """Whether another traversal can get further: rows deleted, and no fewer there than before, come back as fast as they go."""

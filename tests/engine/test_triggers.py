@@ -166,6 +166,7 @@ def test_a_chain_that_a_trigger_releases_one_by_one_goes_in_the_end(mode: Any) -
 
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.integers(2, 9), min_size=2, max_size=3), st.integers(1, 4), st.sampled_from(MODES), st.booleans(), st.integers(0, 3))
+@example([9, 9], 1, "range", True, 2)  # the rest of a traversal that began before is no traversal
 @example([6, 8], 1, "range", False, 0)  # a traversal is under way when a run says `done`, and does not count in the round that follows
 def test_runs_of_one_page_say_when_all_is_done(rows: list[int], page_rows: int, mode: Any, thread: bool, extra: int) -> None:
     con = apsw.Connection("")
