@@ -39,26 +39,27 @@ def _page(state: Traversal, budget: Budget, chunk: int) -> Pages:
     gone = [i for i, r in enumerate(rows) if r.verdict == 1]
     if state.lost is not None:
         found_again(state, page, _summary(page, state, rows, (), filled=filled))
+    stayed = 0
     for start in range(0, len(gone), chunk):
         part = gone[start : start + chunk]
         if start and budget.now >= budget.deadline:
+            if stayed:
+                # They would be met first again, and a run whose means last for one chunk would never get past them.
+                _pass(state, page, rows[: part[0]], tenants)
             return
         chosen = [rows[i] for i in part]
         load = pages.load(chosen)
         if state.rule.archive is not None and fits(state, load):
             yield Archive(state.rule.name, state.rule.table, pages.archived, tuple(r.values for r in chosen))
         try:
-            yield from _delete_rows(state, chosen, load)
+            stayed += yield from _delete_rows(state, chosen, load)
         except HostError as error:
             if error.applied is None:
                 whole = replace(_summary(page, state, rows, tenants), expired=len(gone) - start)
                 learn(state, error, page, whole, whole.last)
                 return
             if part[0]:
-                before = _summary(page, state, rows[: part[0]], ())
-                count(state.receipt, before.seen, before.kept, ())
-                # The row and not its age, of which the failed chunk may hold more rows.
-                state.cursor = rows[part[0] - 1].key
+                _pass(state, page, rows[: part[0]], tenants)
             failed = _summary(page, state, rows[part[0] : part[-1] + 1], tenants)
             learn(state, error, page, failed, rows[part[-1]].key[len(page.within) :])
             return
@@ -75,13 +76,22 @@ def _rows(state: Traversal, page: Range, keys: int) -> Generator[Step, list[Resu
     return rows, tenants
 
 
-def _delete_rows(state: Traversal, chosen: list[Row], load: int) -> Pages:
+def _pass(state: Traversal, page: Range, rows: list[Row], tenants: tuple[str, ...]) -> None:
+    """Leading rows of the page are done: count them, and move the cursor behind the last."""
+    done = _summary(page, state, rows, tenants)
+    count(state.receipt, done.seen, done.kept, done.tenants)
+    # The row and not its age, of which the page may hold more rows.
+    state.cursor = rows[-1].key
+
+
+def _delete_rows(state: Traversal, chosen: list[Row], load: int) -> Generator[Step, list[Result] | None, int]:
+    """Delete the rows; returns how many of them did not go by that."""
     rule = state.rule
     statements = [rule.pages.delete_rows(chosen, state.cutoffs)]
     if rule.asks_changes:
         statements.append(CHANGES)
     results = yield from write(state, statements, load)
-    missed = max(0, len(chosen) - deleted(state, results))
+    stayed = missed = max(0, len(chosen) - deleted(state, results))
     state.sizes.wrote(load, results[0].seconds, limited=True)
     if rule.recounts and missed:
         # Some went with others of the list, or a trigger kept them.
@@ -90,6 +100,7 @@ def _delete_rows(state: Traversal, chosen: list[Row], load: int) -> Pages:
         ignored(state, due)
         missed = there - due
     state.receipt.changed += missed
+    return stayed
 
 
 def _summary(page: Range, state: Traversal, rows: list[Row], tenants: tuple[str, ...], *, filled: bool = True) -> Boundary:

@@ -72,6 +72,27 @@ def test_a_row_that_a_trigger_will_not_let_go_is_passed(
     assert done.ended.outcome == ("failed" if kept else "done")
 
 
+@settings(max_examples=60, deadline=None)
+@given(walks, st.integers(1, 4), st.integers(1, 25), st.integers(1, 20), st.frozensets(st.integers(1, 20), max_size=8))
+@example("rowid", 3, 20, 20, frozenset({1, 2, 3, 4}))
+@example("age", 2, 20, 20, frozenset({2, 3, 4, 5}))
+def test_runs_of_one_chunk_get_past_rows_that_stay_without_an_error(
+    walk: str, chunk: int, page: int, rows: int, kept: frozenset[int]
+) -> None:
+    """They would else be the first chunk of each run, and the last that its deadline lets it do."""
+    con = table(walk, rows)
+    con.execute("CREATE TABLE kept (id); CREATE TRIGGER keep BEFORE DELETE ON t WHEN OLD.id IN kept BEGIN SELECT RAISE(IGNORE); END")
+    con.executemany("INSERT INTO kept VALUES (?)", [(i,) for i in kept])
+    caller = calls(con, walk, {"chunk": chunk}, page)
+    stay = {i for i in kept if i <= rows}
+    blocked: list[int] = []
+    while left(con) != stay:
+        done = caller.call(takes=lambda step: 11.0 if is_delete(step) else 0.0)
+        blocked.append(done.rules["t"].blocked)
+        assert len(blocked) <= 2 * rows + 2
+    assert sum(blocked) <= len(stay)
+
+
 @pytest.mark.parametrize("mode", MODES, ids=["range", "chunk", "single"])
 def test_each_half_is_a_page_of_its_own(mode: Any) -> None:
     """Admitted and saved for itself, so that a limit may fall between them."""
