@@ -84,9 +84,16 @@ class Wal:
             self.restart()
 
     def no_room(self) -> None:
-        """The disk has no room for a longer log: from now on it begins anew after each write, as far as readers let it. Never raises."""
-        self._tight, self._copied = True, -1
-        self.tend()
+        """The disk has no room for a longer log: it gives back what it takes, now and after each write, as far as readers let it. What a
+        write in vain had added would else keep the room that our own progress needs. Never raises for the database."""
+        self._tight, self._copied = True, self._written
+        try:
+            self._checkpoint(apsw.SQLITE_CHECKPOINT_PASSIVE, time.monotonic())
+        except apsw.Error:
+            self._failed()
+            return
+        self._restart_due = True
+        self.restart()
 
     def restart(self) -> None:
         """Let the log begin anew, if it is time for it. To be called before a transaction. Never raises for the database.
@@ -97,8 +104,9 @@ class Wal:
         if not self._restart_due:
             return
         self._restart_due = False
+        mode = apsw.SQLITE_CHECKPOINT_TRUNCATE if self._tight else apsw.SQLITE_CHECKPOINT_RESTART
         try:
-            self._checkpoint(apsw.SQLITE_CHECKPOINT_RESTART, time.monotonic() + RESTART_SECONDS)
+            self._checkpoint(mode, time.monotonic() + RESTART_SECONDS)
             self._pinned, self._pause = False, RESTART_PAUSE
         except apsw.Error:
             self._failed()
