@@ -275,23 +275,29 @@ def _child_rows(table: str, ref: Reference, where: str | None = None) -> str:
 
 
 def _newer_rows(shape: Shape) -> str:
+    """One row where there are as many newer ones in the group as are kept."""
     newest = shape.newest
     assert newest is not None
-    order = (*newest.by, *newest.key)
-    terms = [f"{column(NEWER, c)} IS {column(shape.table, c)}" for c in newest.per]
-    mine, theirs = (", ".join(column(t, c) for c in order) for t in (shape.table, NEWER))
-    terms.append(f"({theirs}) > ({mine})")
+    group = [f"{column(NEWER, c)} IS {column(shape.table, c)}" for c in newest.per]
+    counts: list[str] = []
     if shape.age is not None:
-        terms.append(f"{shape.age.value(NEWER)} IS NOT NULL")
+        counts.append(f"{shape.age.value(NEWER)} IS NOT NULL")
     if newest.only is not None:
-        terms.append(whether(f"({newest.only})"))
-    # Upwards from the row the N-th newer one is near, also where rows that do not count stand at the top. But among equal `by` that
-    # would pass all of them, because SQLite does not seek the rowid behind an index: from the top then.
-    ordered = ", ".join(f"{column(NEWER, c)} DESC" if newest.key else column(NEWER, c) for c in order)
-    return (
-        f"SELECT 1 FROM {name(shape.table)} AS {name(NEWER)} WHERE {' AND '.join(terms)} "
-        f"ORDER BY {ordered} LIMIT 1 OFFSET {newest.rows - 1:d}"
-    )
+        counts.append(whether(f"({newest.only})"))
+
+    def rows(*terms: str) -> str:
+        return f"SELECT 1 FROM {name(shape.table)} AS {name(NEWER)} WHERE {' AND '.join((*group, *terms, *counts))}"
+
+    def above(columns: tuple[str, ...]) -> str:
+        mine, theirs = (", ".join(column(t, c) for c in columns) for t in (shape.table, NEWER))
+        return f"({theirs}) > ({mine})"
+
+    found = rows(above(newest.by))
+    if newest.key:
+        # Apart, because in one comparison SQLite does not seek the rowid behind an index, and would pass all rows with an equal `by`.
+        equal = (f"{column(NEWER, c)} = {column(shape.table, c)}" for c in newest.by)
+        found = f"SELECT 1 FROM ({found} UNION ALL {rows(*equal, above(newest.key))})"
+    return f"{found} LIMIT 1 OFFSET {newest.rows - 1:d}"
 
 
 def _tenant_verdict(table: str, tenant: TenantKeep, age: Age, value: str, now: str) -> str:
