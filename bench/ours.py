@@ -101,15 +101,15 @@ class Metered:
 
 
 def drain(path: Path, rules: dict[str, Any], now: int = NOW) -> tuple[Reading, Metered]:
-    """One whole run on a file, planning and checkpoint file included. Raises NotDone if it does not end `done`."""
+    """One whole run on a file, planning, checkpoint file and closing included. Raises NotDone if it does not end `done`."""
     host = Metered(SQLite(path))
     store = Saves(retention.FileStore(f"{path}.retention.json"))
     try:
         began = time.perf_counter()
         receipt = retention.run(host, rules, store=store, now=instant(now))
-        seconds = time.perf_counter() - began
     finally:
         host.close()
+    seconds = time.perf_counter() - began
     if receipt.outcome != "done":
         raise NotDone(f"{path.name}: the run ended {receipt.outcome} ({receipt.why}): {'; '.join(receipt.warnings)}")
     reading = host.reading

@@ -106,8 +106,8 @@ def _bare(path: Path) -> Reading:
     client = FileClient(path)
     began = time.perf_counter()
     bare_delete.drain(client, Job())
-    client.reading.seconds = time.perf_counter() - began
     client.close()
+    client.reading.seconds = time.perf_counter() - began
     return client.reading
 
 
