@@ -57,7 +57,8 @@ def _rule_lines(rule: RulePlan, count: RulePreview, statements: bool) -> Iterato
     yield f"  walk        {rule.walk}: {rule.why_walk}"
     if count.saving is not None:
         yield f"  advice      {_advice(rule, count.saving)}"
-    yield f"  mode        {'range' if rule.chunk is None else f'chunk, {number(rule.chunk)} rows a delete'}"
+    unread = ", nothing is read before a delete: every row that the walk meets goes" if rule.certain else ""
+    yield f"  mode        {f'range{unread}' if rule.chunk is None else f'chunk, {number(rule.chunk)} rows a delete'}"
     yield f"  page        {_page(rule)}"
     if count.cost is not None:
         yield f"  cost        {_cost(count, count.cost)}"

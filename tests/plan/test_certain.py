@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import apsw
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.cli.tools import call
 from tests.properties.drive import Ran, drive, make
 
 NOW_S = 1_788_962_400
@@ -156,3 +158,16 @@ def test_capped_pages_are_all_that_a_run_sends() -> None:
     _, ran, sent = emptied(120, page_rows=50, max_pages=2)
     assert sent == ["DELETE"] * 2
     assert (ran.outcome, ran.why, ran.deleted) == ("more", "pages", 100)
+
+
+@pytest.mark.parametrize(("only", "index"), [SAME[0], OTHER[0]])
+def test_the_plan_says_so(only: str | None, index: str, tmp_path: Path) -> None:
+    path, file = tmp_path / "x.db", tmp_path / "retention.toml"
+    con = apsw.Connection(str(path))
+    con.execute(f"{TABLE}; CREATE INDEX i ON t {index}; DROP TABLE child")
+    con.close()
+    chosen = "" if only is None else f'only = "{only}"\n'
+    file.write_text(f'version = 1\n[[rules]]\ntable = "t"\nkeep = "30d"\nage = {{ column = "at", format = "unix_s" }}\n{chosen}')
+    told = call("plan", path, "-p", file)
+    assert told.exit_code == 0
+    assert ("nothing is read before a delete" in told.stdout) == (only is None)
