@@ -12,6 +12,9 @@ from ..statements.pages import Walk
 
 __all__ = ["all_go"]
 
+_ALIKE = (exp.Func, exp.Mod)
+"""What sqlglot reads as one although SQLite tells it apart: `mod(a, 2)` and `a % 2`, of 2.5, are 0.5 and 0."""
+
 
 def all_go(shape: Shape, walk: Walk, table: Table) -> bool:
     """Whether the walk's own bounds already are the rule's condition: it is led by the age and ends at the cutoff, its index holds only
@@ -26,14 +29,17 @@ def all_go(shape: Shape, walk: Walk, table: Table) -> bool:
 
 
 def _terms(text: str | None, table: Table) -> frozenset[exp.Expr]:
-    """What must hold together, each in one spelling. A text that cannot be read is a term that is found nowhere else."""
+    """What must hold together, each in one spelling; of what calls a function or cannot be read, the text as it stands."""
     if text is None:
         return frozenset()
     try:
-        parsed = sqlglot.parse_one(text, dialect="sqlite")
+        # In parentheses, or a function that is called like a statement (`replace`) is read as one.
+        parsed = sqlglot.parse_one(f"({text})", dialect="sqlite").unnest()
     except SqlglotError:
-        return frozenset([exp.Var(this=text)])
-    terms = parsed.unnest().flatten() if isinstance(parsed.unnest(), exp.And) else [parsed]
+        return frozenset([exp.Literal.string(text)])
+    if any(not isinstance(part, exp.Connector) for part in parsed.find_all(*_ALIKE)):
+        return frozenset([exp.Literal.string(text)])
+    terms = parsed.flatten() if isinstance(parsed, exp.And) else [parsed]
     return frozenset(_plain(term.unnest(), table) for term in terms)
 
 

@@ -44,6 +44,8 @@ SAME = [
     ("t.status = 'done'", "(at) WHERE \"status\" = 'done'"),
     ("(STATUS = 'done')", "(at) WHERE status = 'done'"),
     ('"odd ""one" > 3', '(at) WHERE ("odd ""one" > 3)'),
+    ("status = 'done' OR kind = 'x'", "(at) WHERE (status = 'done' OR kind = 'x')"),
+    ("replace(status, 'a', 'b') = 'b'", "(at) WHERE replace(status, 'a', 'b') = 'b'"),
 ]
 """`only` and index: every row of the index that is old enough goes."""
 
@@ -54,6 +56,9 @@ OTHER = [
     ("status = 'done' AND kind = 'x'", "(at) WHERE status = 'done'"),
     ("status = 'done'", "(at) WHERE status = 'done' OR kind = 'x'"),
     ("status = 'done'", "(at) WHERE kind = 'done'"),
+    ("mod(status, 2) = 0", "(at) WHERE status % 2 = 0"),
+    ("CAST(status AS DECIMAL) = 1", "(at) WHERE CAST(status AS NUMERIC) = 1"),
+    ("replace(status, 'D', '') = 'one'", "(at) WHERE replace(status, 'd', '') = 'one'"),
 ]
 """Some may stay."""
 
@@ -78,6 +83,13 @@ KEEPERS: list[tuple[str, dict[str, Any], bool]] = [
     ("CREATE TRIGGER log AFTER DELETE ON t BEGIN UPDATE t SET kind = 'y' WHERE id = old.id + 1; END", {}, False),
     ("", {}, True),
 ]
+
+
+@pytest.mark.parametrize(("only", "where"), [(o, i.partition("WHERE ")[2]) for o, i in [*SAME, *OTHER] if "WHERE" in i])
+def test_a_condition_is_compared_without_a_word(only: str, where: str, caplog: pytest.LogCaptureFixture) -> None:
+    """What cannot be read, or is read as a statement, is a reader's warning on the caller's screen."""
+    make(built(f"(at) WHERE {where}"), policy(only, {"index": "i"}), NOW_MS)
+    assert not caplog.records
 
 
 @pytest.mark.parametrize(("more", "rule", "child"), KEEPERS)
