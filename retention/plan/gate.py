@@ -33,7 +33,7 @@ PLAUSIBLE_ROWS = 1_000
 _FROM_MS = 631_152_000_000  # 1990-01-01: before SQLite, and 20 years after the epoch that a wrong unit lands in
 _AHEAD_MS = 3_652 * DAY_MS  # 10 years
 
-_VISIT = re.compile(r"^(SCAN|SEARCH) (\S+)(?: EXISTS)?( .*)?$")
+_VISIT = re.compile(r"^(SCAN|SEARCH) (.+?)(?: EXISTS)?( (?:USING|VIRTUAL TABLE|LEFT-JOIN)\b.*)?$", re.DOTALL)
 _OURS = re.compile(rf"^SCAN (\(subquery-\d+\)|{EDGES}\b|{FOUND}\b|\(join-\d+\)|CONSTANT ROW|j VIRTUAL TABLE|\d+ CONSTANT ROWS?)")
 _KEEPS = re.compile(rf"^SEARCH {KEEPS} USING AUTOMATIC (PARTIAL )?(COVERING )?INDEX \(tenant=\?\)$")
 _SORT = re.compile(r"^USE TEMP B-TREE FOR (?!json_group_array|count|group_concat|GROUP BY)")

@@ -10,6 +10,7 @@ import pytest
 import retention
 from retention.hosts.sqlite_like_d1 import limited_like_d1
 from retention.plan.small import SMALL_ROWS
+from retention.statements.quoting import name
 
 NOW = "2026-09-09T14:00:00Z"
 OLD = 1_700_000_000
@@ -92,6 +93,20 @@ def test_small_tables_that_were_analyzed_are_as_any_others(name: str, remote: bo
         assert receipts[0].outcome == receipts[1].outcome == "done", receipts[0].warnings
         assert [r.deleted for r in receipts[0].rules] == [r.deleted for r in receipts[1].rules]
         assert rows_left(con) == rows_left(plain)
+
+
+@pytest.mark.parametrize("rows", [3, 300])
+@pytest.mark.parametrize("called", ["two words", 'odd "name', "a\nline", "EXISTS", "t EXISTS u", "[t]", "SCAN t"])
+def test_a_small_table_may_be_called_anything(called: str, rows: int) -> None:
+    """A query plan names a table without quotes."""
+    con, table = apsw.Connection(""), name(called)
+    con.execute(f"CREATE TABLE {table} (id INTEGER PRIMARY KEY, at INTEGER)")
+    con.executemany(f"INSERT INTO {table} (at) VALUES (?)", [(OLD + i,) for i in range(3)])
+    con.execute("ANALYZE")
+    con.executemany(f"INSERT INTO {table} (at) VALUES (?)", [(OLD + i,) for i in range(3, rows)])
+    told = run(con, rules(called, mode="chunk"))
+    assert (told.outcome, told.deleted) == (("done", 3) if rows == 3 else ("refused", 0)), told.warnings
+    assert rows == 3 or f"its delete would scan {called!r}" in told.warnings[-1]
 
 
 @pytest.mark.parametrize("name", ["range", "chunk", "an age", "only, another table"])
