@@ -187,7 +187,7 @@ def _written(entry: Entry, walk: str, policy: str) -> dict[str, Any]:
         written["rows"] = list(entry.rows)
     if entry.whole is not None:
         written["whole"] = entry.whole
-    if entry.stale and entry.high:
+    if entry.stale and (entry.high or entry.whole is not None):
         written["stale"] = True
     if entry.settled:
         written["settled"] = True
@@ -198,9 +198,9 @@ def _written(entry: Entry, walk: str, policy: str) -> dict[str, Any]:
 
 
 def encode_key(key: Key, integer: bool) -> Any:
-    """A key as JSON: a rowid as a number (a decimal string beyond 2^53-1), any other key as an array."""
+    """A key as JSON: a rowid as a number (a decimal string beyond 2^53-1), any other key as an array, and so the one before all rowids."""
     if integer:
-        return None if not key else (key[0] if abs(cast("int", key[0])) <= SAFE else str(key[0]))
+        return [] if not key else (key[0] if abs(cast("int", key[0])) <= SAFE else str(key[0]))
     return [_encode_part(part) for part in key]
 
 
@@ -219,8 +219,8 @@ def _encode_part(part: Part) -> Any:
 
 
 def decode_key(raw: Any, integer: bool) -> Key:
-    """The key that `encode_key` wrote, () for None. Raises ValueError."""
-    if raw is None:
+    """The key that `encode_key` wrote; () for None too. Raises ValueError."""
+    if raw is None or raw == []:
         return ()
     if integer:
         value = int(raw) if isinstance(raw, str) and raw.removeprefix("-").isdecimal() and raw.isascii() else _whole(raw)

@@ -96,6 +96,8 @@ class Traversal:
         )
         if not state.high:
             state.restart()
+        if state.continuing:
+            state.young = entry.young
         if state.high or state.continuing:
             state.blocked_before, state.too_large_before = entry.blocked, entry.too_large
         return state
@@ -136,7 +138,11 @@ class Traversal:
             # A run that ends amid failures begins the next with small pages, or a budget of one page would try the same one for ever.
             kept = (min(self.trouble[0], self.sizes.keys), self.sizes.writes)
         if self.continuing:
-            return Entry(self.cursor if self.young is None else self.young, (), None, kept, self.whole, self.stale)
+            # It goes on behind a page that it has seen, or a budget of one page would read that one for ever. What began before a `done`
+            # begins again.
+            if self.carried and self.young is not None:
+                return Entry(self.young, (), None, kept, self.whole, self.stale)
+            return Entry(self.cursor, (), self.young, kept, self.whole, self.stale)
         if not self.high:
             return Entry(self.cursor if self.rule.ordered and self.whole is not None else (), (), None, kept, self.whole, self.stale)
         return Entry(self.cursor, self.high, self.young, kept, self.whole, self.stale)

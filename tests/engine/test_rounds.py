@@ -173,6 +173,46 @@ def test_an_ordered_rule_that_goes_on_where_it_was_says_so_too() -> None:
     assert said.count(("failed", 0, 1)) == 1, "the run that ended it"
 
 
+@pytest.mark.parametrize("kept", range(4))
+@pytest.mark.parametrize("young", [0, 1, 3, 6])
+def test_each_round_of_an_ordered_rule_ends_however_few_pages_a_run_has(kept: int, young: int) -> None:
+    """A page that holds kept rows and young ones is where each of its traversals begins, and need not be where it ends."""
+    con, store = database(4), retention.MemoryStore()
+    con.executemany("INSERT INTO t VALUES (?, ?, 'kept')", [(i, OLD + i) for i in range(5, 5 + kept)])
+    con.executemany("INSERT INTO t VALUES (?, ?, 'new')", [(i, FRESH + i) for i in range(10, 10 + young)])
+    document = policy(rule(ordered=True, only="note IS NOT 'kept'"))
+    for _ in range(4):
+        assert [r.outcome for r in runs(con, document, store)][-1] == "done"
+    assert len(ids(con)) == kept + young
+
+
+@pytest.mark.parametrize("first", [0, 1])
+@pytest.mark.parametrize("few", [False, True])
+def test_an_ordered_rule_looks_behind_itself_where_later_deletions_made_rows_due(first: int, few: bool) -> None:
+    con, store = database(4), retention.MemoryStore()
+    con.executemany("INSERT INTO t (id, at) VALUES (?, ?)", [(i, FRESH + i) for i in range(10, 15)])
+    con.executemany("INSERT INTO u VALUES (?, ?)", [(i, OLD) for i in range(1, 5)])
+    both = [rule(ordered=True, only="NOT EXISTS (SELECT 1 FROM u WHERE u.id = t.id)"), rule("u")]
+    document = policy(*(both if first == 0 else reversed(both)))
+    if few:
+        assert [r.outcome for r in runs(con, document, store)][-1] == "done"
+    else:
+        outcomes = [retention.run(con, document, now=NOW, store=store).outcome for _ in range(4)]
+        assert "done" in outcomes
+    assert ids(con) == set(range(10, 15))
+
+
+@pytest.mark.parametrize("kept", [0, 1])
+def test_an_ordered_rule_goes_on_before_the_first_row_that_was_young(kept: int) -> None:
+    """The first row of the table may be that, and has no key before it."""
+    con, store = database(kept), retention.MemoryStore()
+    con.executemany("INSERT INTO t (id, at) VALUES (?, ?)", [(i, FRESH + i) for i in range(10, 19)])
+    document = policy(rule(ordered=True, revisit="90d", only="id <> 1"))
+    assert [r.outcome for r in runs(con, document, store)][-1] == "done"
+    retention.run(con, document, now="2026-10-15T00:00:00Z", store=store)
+    assert ids(con) == set(range(1, kept + 1))
+
+
 def test_a_rule_that_now_leaves_the_row_out_is_done() -> None:
     con, store = database(9, frozenset({1})), retention.MemoryStore()
     for _, receipt in zip(range(2), runs(con, policy(rule()), store), strict=False):
