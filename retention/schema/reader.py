@@ -53,6 +53,10 @@ SELECT 'key', t.name,
   json_object('id', f.id, 'place', f.seq, 'parent', f."table", 'from', f."from", 'to', f."to", 'on_delete', f.on_delete)
   FROM t CROSS JOIN pragma_foreign_key_list(t.name, 'main') AS f WHERE t.kind = 'table'
 """
+_READ_TEMPORARY = f"""SELECT * FROM ({_READ}) UNION ALL
+SELECT 'passing', tbl_name, json_object('type', type, 'name', name, 'sql', sql) FROM sqlite_temp_schema WHERE type = 'trigger'
+"""
+"""Temporary triggers of a connection that was handed over act on the database's own tables. Remote hosts have none."""
 _FINGERPRINT = "SELECT type, name, tbl_name, sql FROM sqlite_schema"
 _ROWID_NAMES = ("rowid", "_rowid_", "oid")
 _GENERATED = (2, 3)  # table_xinfo's `hidden` for a virtual and for a stored generated column
@@ -65,14 +69,14 @@ def read(capabilities: Capabilities) -> Engine[Schema]:
     """Read the live schema with one statement.
 
     Args:
-        capabilities: the host's. The statement asks for nothing that any host lacks.
+        capabilities: the host's.
 
     Raises:
         Refused: a table has a name that our statements need.
         HostError: as the host raised it.
     """
     try:
-        results = yield Batch((Statement(_READ),))
+        results = yield Batch((Statement(_READ if capabilities.remote else _READ_TEMPORARY),))
     except HostError as error:
         if error.kind in ("schema", "error") and not error.retryable:
             # Perhaps because of a table that hides one of the statement's own.
@@ -140,7 +144,7 @@ def _schema(rows: Sequence[Sequence[Any]]) -> Schema:
         indexes=_grouped(found["index"]),
         keys=_grouped(found["key"]),
         # A trigger's `tbl_name` is spelt as the trigger spells it.
-        triggers=_grouped([row | {"owner": fold(row["owner"])} for row in objects if row["type"] == "trigger"]),
+        triggers=_grouped([row | {"owner": fold(row["owner"])} for row in (*objects, *found["passing"]) if row["type"] == "trigger"]),
         texts={(row["type"], row["name"]): row["sql"] for row in objects},
     )
     created = {row["name"]: row["place"] for row in objects}

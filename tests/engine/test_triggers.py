@@ -41,6 +41,33 @@ def ids(con: apsw.Connection, table: str = "t") -> set[int]:
     return {i for (i,) in con.execute(f"SELECT id FROM {table}")}
 
 
+# --- triggers of the connection
+
+
+BODIES = {
+    "keeps": "BEFORE DELETE ON T WHEN OLD.id % 2 BEGIN SELECT RAISE(IGNORE); END",
+    "vetoes": "BEFORE DELETE ON t WHEN OLD.id = 3 BEGIN SELECT RAISE(ABORT, 'stays'); END",
+    "puts back": "AFTER DELETE ON t BEGIN INSERT INTO t (at) VALUES (OLD.at); END",
+    "makes due": "AFTER DELETE ON t BEGIN UPDATE t SET at = 1700000000 WHERE id = 100; END",
+}
+
+
+@both
+@pytest.mark.parametrize("walk", ["rowid", {"index": "t_at"}], ids=["rowid", "age"])
+@pytest.mark.parametrize("body", BODIES)
+def test_a_temporary_trigger_is_as_one_of_the_database(body: str, walk: Any, mode: Any) -> None:
+    """Whoever hands over a connection hands over its triggers."""
+    told: list[Any] = []
+    for kind in ("", "TEMP"):
+        con = apsw.Connection("")
+        con.execute("CREATE TABLE t (id INTEGER PRIMARY KEY, at INTEGER); CREATE INDEX t_at ON t (at)")
+        con.executemany("INSERT INTO t VALUES (?, ?)", [*((i, OLD + i) for i in range(9)), (100, FRESH)])
+        con.execute(f"CREATE {kind} TRIGGER tr {BODIES[body]}")
+        receipts = [run(con, rule(mode=mode, walk=walk, page_rows=3)) for _ in range(2)]
+        told.append(([(r.outcome, r.deleted, r.warnings, [x.error for x in r.rules]) for r in receipts], ids(con)))
+    assert told[0] == told[1]
+
+
 # --- rows that stay without an error
 
 
