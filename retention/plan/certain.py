@@ -6,7 +6,7 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from ..schema.model import Table
+from ..schema.model import Table, fold
 from ..statements.condition import Shape
 from ..statements.pages import Walk
 
@@ -47,8 +47,8 @@ def _plain(term: exp.Expr, table: Table) -> exp.Expr:
     """Without its table's name, quotes and case in the names of columns."""
 
     def bare(node: exp.Expr) -> exp.Expr:
-        if isinstance(node, exp.Column) and node.table.lower() in ("", table.name.lower()):
-            return exp.column(node.name.lower(), quoted=False)
+        if isinstance(node, exp.Column) and fold(node.table) in ("", fold(table.name)):
+            return exp.column(fold(node.name), quoted=False)
         return node
 
     return term.copy().transform(bare)

@@ -14,7 +14,7 @@ from __future__ import annotations
 from ..errors import PolicyError, Refused
 from ..policy.models import Policy, Rule
 from ..schema.keys import Key, KeyColumn, age_index_keys, primary_key, rowid_key
-from ..schema.model import Table
+from ..schema.model import Table, fold
 from ..statements.ages import age_format
 from ..statements.pages import Walk
 from ..statements.quoting import name
@@ -111,10 +111,10 @@ def _fixed(rule: Rule, table: Table, where: str) -> Walk:
         if key is None:
             raise PolicyError(f'{where}: walk = "primary_key", but {table.name!r} is no WITHOUT ROWID table; leave walk out.')
         return _primary(key)
-    low = (walk.index or "").lower()
-    if not any((i.name or "").lower() == low for i in table.indexes):
+    low = fold(walk.index or "")
+    if not any(fold(i.name or "") == low for i in table.indexes):
         raise PolicyError(f"{where}: there is no index {walk.index!r} on {table.name!r}; name one that is, or leave walk out.")
-    key = next((k for k in _candidates(rule, table) if (k.index or "").lower() == low), None)
+    key = next((k for k in _candidates(rule, table) if fold(k.index or "") == low), None)
     if key is None or rule.age is None or len(rule.age.columns) > 1:
         raise Refused(
             f"{where}: index {walk.index!r} cannot carry the walk: it must rise, be led by the rule's one age column in time order, "

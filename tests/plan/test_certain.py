@@ -17,7 +17,7 @@ NOW_S = 1_788_962_400
 DAY = 86_400
 NOW_MS = NOW_S * 1000
 TABLE = """
-CREATE TABLE t (id INTEGER PRIMARY KEY, at INTEGER, status TEXT, kind TEXT, "odd ""one" INTEGER);
+CREATE TABLE t (id INTEGER PRIMARY KEY, at INTEGER, status TEXT, kind TEXT, "odd ""one" INTEGER, "É" INTEGER, "é" INTEGER);
 CREATE TABLE child (id INTEGER PRIMARY KEY, t INTEGER REFERENCES t (id));
 CREATE INDEX child_t ON child (t);
 """
@@ -45,6 +45,7 @@ SAME = [
     ("(STATUS = 'done')", "(at) WHERE status = 'done'"),
     ('"odd ""one" > 3', '(at) WHERE ("odd ""one" > 3)'),
     ("status = 'done' OR kind = 'x'", "(at) WHERE (status = 'done' OR kind = 'x')"),
+    ('"é" = 1', "(at) WHERE é = 1"),
     ("replace(status, 'a', 'b') = 'b'", "(at) WHERE replace(status, 'a', 'b') = 'b'"),
 ]
 """`only` and index: every row of the index that is old enough goes."""
@@ -56,6 +57,7 @@ OTHER = [
     ("status = 'done' AND kind = 'x'", "(at) WHERE status = 'done'"),
     ("status = 'done'", "(at) WHERE status = 'done' OR kind = 'x'"),
     ("status = 'done'", "(at) WHERE kind = 'done'"),
+    ('"É" = 1', '(at) WHERE "é" = 1'),
     ("mod(status, 2) = 0", "(at) WHERE status % 2 = 0"),
     ("CAST(status AS DECIMAL) = 1", "(at) WHERE CAST(status AS NUMERIC) = 1"),
     ("replace(status, 'D', '') = 'one'", "(at) WHERE replace(status, 'd', '') = 'one'"),

@@ -37,6 +37,7 @@ CHOSEN: list[tuple[str, dict[str, Any], str, str]] = [
     (ROWID + BY_AGE, {"age": None, "only": "w = 'a'", "keep": "0s"}, "rowid", "has no age"),
     (ROWID + BY_AGE, {"age": {"column": ["at", "id"], "format": "unix_s"}}, "rowid", "several columns"),
     (ROWID + BY_AGE, {"walk": "rowid"}, "rowid", "the policy says so"),
+    (ROWID + 'CREATE INDEX "É" ON t (at); CREATE INDEX "é" ON t (at, id)', {"walk": {"index": "é"}}, "index:é", "the policy says so"),
     (ROWID + BY_AGE, {"age": {"column": "at", "format": "mixed"}}, "rowid", "no whole index"),
     (TEXT + BY_AGE, {}, "rowid", "no whole index"),  # numbers as text stand in the order of their digits
     (TEXT + BY_AGE, {"age": {"column": "at", "format": "utc_text"}}, "index:i", "kept rows"),
