@@ -14,15 +14,11 @@ from .sqlite_locks import LockWait
 
 __all__ = ["Wal"]
 
-ALONE_FRAMES = 2_000
-"""Growth that is worth a checkpoint while nobody else writes. After each 1,000, SQLite's own default (sqlite.org/wal.html, section 3), a
-drain with a scattered index copies that index's pages twice as often, and is a seventh slower."""
-
-LOG_FRAMES = 3_850
-"""What the log may hold uncopied: 16 MB at pages of 4 KB. Where one more write like the last would pass it, a checkpoint comes earlier."""
+PASSIVE_FRAMES = 1_000
+"""Growth that is worth a checkpoint: SQLite's own default for auto-checkpoint (sqlite.org/wal.html, section 3)."""
 
 BUSY_FRAMES = 250
-"""Growth that is copied while others write, whose own auto-checkpoint would else copy what we wrote."""
+"""The same while others write, whose own auto-checkpoint would else copy what we wrote."""
 
 RESTART_FRAMES = 2_000
 """Above this the log has to begin anew: beside a steady writer PASSIVE never catches up, and the log grows past 100 MB."""
@@ -44,7 +40,7 @@ class Wal:
         self._connection = connection
         self._wait = wait
         self._frames = 0
-        self._copied = self._tended = self._written
+        self._copied = self._written
         self._pinned = self._restart_due = self._tight = False
         self._pause = RESTART_PAUSE
         self._next_restart = 0.0
@@ -73,12 +69,10 @@ class Wal:
         Args:
             busy: others write too. Whatever lies uncopied when they pass 1,000 frames, their commit copies: they would wait for our pages.
         """
-        written = self._written
-        grown, last, self._tended = written - self._copied, written - self._tended, written
-        alone = max(1, min(ALONE_FRAMES, LOG_FRAMES - last))
-        if grown < (1 if self._tight else BUSY_FRAMES if busy else alone):
+        enough = 1 if self._tight else BUSY_FRAMES if busy else PASSIVE_FRAMES
+        if self._written - self._copied < enough:
             return
-        self._copied = written
+        self._copied = self._written
         now = time.monotonic()
         try:
             self._checkpoint(apsw.SQLITE_CHECKPOINT_PASSIVE, now)

@@ -187,7 +187,7 @@ FILL = "INSERT INTO t(a, b) WITH RECURSIVE n(v) AS (SELECT 1 UNION ALL SELECT v 
 @pytest.fixture
 def small(monkeypatch):
     """The same policy at a tenth of the size."""
-    monkeypatch.setattr(sqlite_wal, "ALONE_FRAMES", 100)
+    monkeypatch.setattr(sqlite_wal, "PASSIVE_FRAMES", 100)
     monkeypatch.setattr(sqlite_wal, "RESTART_FRAMES", 200)
 
 
@@ -204,29 +204,13 @@ def test_the_log_stays_short_alone(tmp_path, small):
         assert host.wal_bytes == 0
 
 
-@pytest.mark.parametrize(("most", "checkpoints"), [(1_000, 4), (250, 6)])
-def test_a_write_like_the_last_must_fit_the_log(tmp_path, small, monkeypatch, most, checkpoints):
-    """Twelve writes of some 100 frames: a checkpoint once they are 250, or before another would pass what the log may hold."""
-    path = create(tmp_path / "x.db")
-    monkeypatch.setattr(sqlite_wal, "ALONE_FRAMES", 250)
-    monkeypatch.setattr(sqlite_wal, "LOG_FRAMES", most)
-    modes = []
-    with SQLite(path) as host:
-        checkpoint = host._wal._checkpoint
-        monkeypatch.setattr(host._wal, "_checkpoint", lambda mode, until: (modes.append(mode), checkpoint(mode, until)))
-        for _ in range(12):
-            host.execute(write(FILL))
-        assert frames(path) < min(most, 350)
-        assert abs(modes.count(apsw.SQLITE_CHECKPOINT_PASSIVE) - checkpoints) <= 1
-
-
 def test_no_checkpoint_is_part_of_a_write(tmp_path, small, monkeypatch):
     """Each runs after the lock is let go: another connection can write meanwhile."""
     path = create(tmp_path / "x.db")
     modes = []
     with SQLite(path) as host:
         checkpoint = host._wal._checkpoint
-        monkeypatch.setattr(sqlite_wal, "BUSY_FRAMES", sqlite_wal.ALONE_FRAMES)
+        monkeypatch.setattr(sqlite_wal, "BUSY_FRAMES", sqlite_wal.PASSIVE_FRAMES)
 
         def spy(mode, until):
             look(path, "INSERT INTO t(a) VALUES (0)")
@@ -325,7 +309,7 @@ def test_a_pinned_log_is_copied_only_as_it_grows(tmp_path, small, monkeypatch):
     with SQLite(path) as host, held(path, "SELECT * FROM t"):
         checkpoint = host._wal._checkpoint
         monkeypatch.setattr(host._wal, "_checkpoint", lambda mode, until: (modes.append(mode), checkpoint(mode, until)))
-        monkeypatch.setattr(sqlite_wal, "ALONE_FRAMES", 350)
+        monkeypatch.setattr(sqlite_wal, "PASSIVE_FRAMES", 350)
         for _ in range(12):
             host.execute(write(FILL))
     assert 3 <= modes.count(apsw.SQLITE_CHECKPOINT_PASSIVE) <= 5
