@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
@@ -15,7 +15,7 @@ from retention import FileStore, MemoryStore
 
 from .measure import Reading
 
-__all__ = ["Client", "FileClient", "digest", "digest_keys"]
+__all__ = ["Client", "FileClient", "digest", "digest_keys", "timed"]
 
 Rows = list[tuple[Any, ...]]
 
@@ -89,6 +89,18 @@ class FileClient:
 
     def close(self) -> None:
         self.connection.close()
+
+
+def timed(path: Path, drain: Callable[[FileClient], None], cache_kib: int | None = None, *, stores: bool = True) -> Reading:
+    """The drain and the closing of the file, which copies what the log still holds: who checkpoints late pays then."""
+    client = FileClient(path, cache_kib, stores=stores)
+    try:
+        began = time.perf_counter()
+        drain(client)
+    finally:
+        client.close()
+    client.reading.seconds = time.perf_counter() - began
+    return client.reading
 
 
 def digest_keys(keys: Iterable[int]) -> str:

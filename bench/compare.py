@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import statistics
-import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from . import ours
-from .client import FileClient, digest
+from .client import digest, timed
 from .data import Job, build, copy
 from .measure import Reading, rounded, summary
 from .peers import PEERS, Peer, pt_archiver
@@ -93,7 +92,7 @@ def _round(job: Job, names: Sequence[str], source: Path) -> dict[str, Reading]:
 
     run["range"] = range_mode
     run["chunk"] = lambda: ours.drain(target, ours.policy(job, "chunk"))[0]
-    run["bare_loop"] = lambda: _timed(target, None, lambda client: ours.replay(client, sent[0].sent, sent[0].capabilities))
+    run["bare_loop"] = lambda: timed(target, lambda client: ours.replay(client, sent[0].sent, sent[0].capabilities))
     readings: dict[str, Reading] = {}
     for name in names:
         copy(source, target)
@@ -109,19 +108,7 @@ def _agreed(job: Job, readings: Mapping[str, Reading]) -> None:
 
 
 def _peer(peer: Peer, job: Job, target: Path) -> Reading:
-    return _timed(target, peer.cache_kib, lambda client: peer.drain(client, job), stores=peer.stores)
-
-
-def _timed(target: Path, cache_kib: int | None, drain: Callable[[FileClient], None], *, stores: bool = True) -> Reading:
-    """The drain and the closing of the file, which copies what the log still holds: who checkpoints late pays then."""
-    client = FileClient(target, cache_kib, stores=stores)
-    try:
-        began = time.perf_counter()
-        drain(client)
-    finally:
-        client.close()
-    client.reading.seconds = time.perf_counter() - began
-    return client.reading
+    return timed(target, lambda client: peer.drain(client, job), peer.cache_kib, stores=peer.stores)
 
 
 def _ratio(readings: Mapping[str, Sequence[Reading]], a: str, b: str) -> float:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import statistics
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Any
 import apsw
 
 from . import ours
-from .client import FileClient, digest
+from .client import digest, timed
 from .data import DAY, NOW, SCHEMA, Job, copy
 from .measure import Reading, percentile, rounded, summary
 from .peers import bare_delete
@@ -91,7 +90,7 @@ def wide(folder: Path, *, rows: int, rounds: int) -> Outcome:
         for _ in range(rounds):
             mine.append(ours.drain(copy(source, target), ours.policy(Job(size)))[0])
             left = digest(target)
-            bare.append(_bare(copy(source, target)))
+            bare.append(timed(copy(source, target), lambda client: bare_delete.drain(client, Job())))
             assert digest(target) == left, f"{name}: the two left different rows"
         source.unlink()
         ratio = statistics.median(a.rate / b.rate for a, b in zip(mine, bare, strict=True))
@@ -100,15 +99,6 @@ def wide(folder: Path, *, rows: int, rounds: int) -> Outcome:
     result = {"rows": rows, "rounds": rounds, **found}
     head = ("rows", "deleted", "rows/s", "of bare DELETE", "rows a write", "write p50 ms", "max", "bare DELETE ms")
     return Outcome("wide", result, head, [_line(KINDS[name].title, of) for name, of in found.items()])
-
-
-def _bare(path: Path) -> Reading:
-    client = FileClient(path)
-    began = time.perf_counter()
-    bare_delete.drain(client, Job())
-    client.close()
-    client.reading.seconds = time.perf_counter() - began
-    return client.reading
 
 
 def _rows_a_write(readings: Sequence[Reading]) -> int:
