@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from ..policy.conditions import parse_condition, storable
 from ..policy.models import Policy
 from ..schema.foreign_keys import child_index
+from ..schema.keys import never_null
 from ..schema.model import ForeignKey, Schema, Table, fold
 from ..statements.condition import Reference, Shape
 from ..statements.quoting import name, whether
@@ -42,7 +43,7 @@ def _newest(schema: Schema, table: Table, shape: Shape) -> Iterator[str]:
         passed.append("that `only` leaves out")
         terms.append(whether(f"({shape.only})"))
         bounded = storable(parse_condition(shape.only, table.name))
-    if shape.age is not None and not any(c in shape.newest.by or _filled(table, c) for c in shape.age.columns):
+    if shape.age is not None and not any(c in shape.newest.by or never_null(table, c) for c in shape.age.columns):
         passed.append("that have no age")
         terms.append(f"{shape.age.value(table.name)} IS NOT NULL")
         # Other forms call functions that could fail for a row, which the table would then not take.
@@ -80,11 +81,6 @@ def _single(child: Table, through: Reference) -> bool:
     columns = {fold(c) for c, _ in through.pairs}
     keys = [{fold(part.name or "") for part in index.columns} for index in child.indexes if index.unique and not index.partial]
     return any(key <= columns for key in keys) or fold(child.integer_pk or "") in columns
-
-
-def _filled(table: Table, column: str) -> bool:
-    found = table.column(column)
-    return found is not None and (found.notnull or found.name == table.integer_pk)
 
 
 def _there(table: Table, where: str) -> bool:
