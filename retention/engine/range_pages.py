@@ -30,7 +30,7 @@ class RangeTraversal(Traversal):
 def _page(state: Traversal, budget: Budget) -> Pages:
     page, keys = state.next_range(), state.trouble[0] if state.trouble else state.sizes.keys
     if state.ahead is not None and state.ahead[0] == page:
-        found = state.ahead[2]
+        found = state.ahead[1]
     else:
         found = yield from boundary(state, page, keys)
     state.ahead = None
@@ -54,7 +54,7 @@ def _page(state: Traversal, budget: Budget) -> Pages:
     count(state.receipt, found.seen, found.kept, found.tenants)
     advance(state, page, found, upto)
     if split is not None:
-        state.ahead = (state.next_range(), state.sizes.keys, split)
+        state.ahead = (state.next_range(), split)
 
 
 def _narrowed(page: Range, found: Boundary, upto: Key) -> Range:
@@ -77,7 +77,7 @@ def _delete_range(state: Traversal, budget: Budget, page: Range, found: Boundary
     changes = deleted(state, results)
     state.sizes.wrote(found.expired + found.children, results[0].seconds, limited=found.filled)
     if ahead is not None:
-        state.ahead = (*ahead, rule.pages.read_boundary(*ahead, results[-1].rows[0]))
+        state.ahead = (ahead[0], rule.pages.read_boundary(*ahead, results[-1].rows[0]))
     if rule.recounts and changes < found.expired:
         (result,) = yield from ask(state, Batch((rule.pages.boundary(page, found.seen + 1, state.cutoffs),)))
         ignored(state, rule.pages.read_boundary(page, found.seen + 1, result.rows[0]).expired)

@@ -39,7 +39,7 @@ class Traversal:
         endless: the table fills as fast as it empties: no further traversal.
         continuing: an ordered rule that starts where the last run ended.
         trouble: keys at a time, and the key at which to stop caring, after a page that failed.
-        ahead: the next page's boundary, if it travelled with the last delete.
+        ahead: the next page and its boundary, if it is known already.
         lost: of a page whose outcome is unknown: its expired rows, the age that it was inside of, and its last key.
         pages: pages admitted in this run. done: no more pages in this pass. fresh: nothing changed since the traversal began.
     """
@@ -68,7 +68,7 @@ class Traversal:
     endless: bool = False
     continuing: bool = False
     trouble: tuple[int, Key] | None = None
-    ahead: tuple[Range, int, Boundary] | None = None
+    ahead: tuple[Range, Boundary] | None = None
     lost: tuple[int, Key, Key] | None = None
     pages: int = 0
     done: bool = False
