@@ -148,12 +148,13 @@ def _schema(rows: Sequence[Sequence[Any]]) -> Schema:
         texts={(row["type"], row["name"]): row["sql"] for row in objects},
     )
     created = {row["name"]: row["place"] for row in objects}
+    temporary = {fold(row["owner"]) for row in found["temporary"]}
     listed = sorted(found["table"], key=lambda row: created.get(row["owner"], 0))
     every = _with_keys({row["owner"]: _table(row, parts) for row in listed}, parts)
     return Schema(
         tables={name: table for name, table in every.items() if is_ours(name)},
         fingerprint=fingerprint((row["type"], row["name"], row["owner"], row["sql"]) for row in objects),
-        hidden=tuple(name for name in every if fold(name) in {fold(row["owner"]) for row in found["temporary"]}),
+        hidden=tuple(name for name in every if fold(name) in temporary),
     )
 
 

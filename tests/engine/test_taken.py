@@ -12,9 +12,8 @@ import pytest
 import retention
 from retention.steps import Batch
 from tests.cli.tools import call
-
-NOW, NOW_S, DAY = "2026-09-09T14:00:00Z", 1_788_962_400, 86_400
-ROWS = 40
+from tests.engine import test_names
+from tests.engine.test_names import DAY, NOW, NOW_S, ROWS
 
 COLUMNS = "at INTEGER, w TEXT"
 TABLES = {
@@ -30,14 +29,7 @@ FAMILY = """
 """
 TENANTS = "CREATE TABLE W (id TEXT PRIMARY KEY, doc TEXT); INSERT INTO W VALUES ('a', '{\"d\": 10}'), ('b', '{')"
 ANOTHER = "CREATE TABLE X (id INTEGER PRIMARY KEY, at INTEGER, w TEXT, name TEXT, tenant, cut, v, k0, key, value, type)"
-RULES: dict[str, dict[str, Any]] = {
-    "range": {},
-    "chunk": {"mode": {"chunk": 2}},
-    "tenants": {"tenant": {"column": "w", "setting": "d"}},
-    "newest": {"keep_newest": {"rows": 2, "per": ["w"], "by": ["at"]}},
-    "drain": {"children": "drain"},
-    "cascade": {"only": "EXISTS (SELECT 1 FROM C WHERE C.parent = T.id) OR T.id > 0"},
-}
+RULES: dict[str, dict[str, Any]] = test_names.RULES | {"cascade": {"only": "EXISTS (SELECT 1 FROM C WHERE C.parent = T.id) OR T.id > 0"}}
 FAMILIES = ("drain", "cascade")
 
 
