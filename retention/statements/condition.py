@@ -221,7 +221,10 @@ def compile_condition(shape: Shape) -> Condition:
         tenant = _tenant_verdict(shape.table, shape.tenant, age, value, now)
         given = _keeps(shape.tenant, age, now) if shape.tenant.at_once else ""
         reasons.insert(0, "malformed")
-        tail = f"CASE coalesce({tenant}, {own}) WHEN 0 THEN 0 WHEN 1 THEN {tail} ELSE 'malformed' END"
+        keeps = [tenant, own]
+        if shape.tenant.at_once and age.format.plain:
+            keeps.insert(0, _whatever_tenant(value, own))
+        tail = f"CASE coalesce({', '.join(keeps)}) WHEN 0 THEN 0 WHEN 1 THEN {tail} ELSE 'malformed' END"
     reasons[:0] = ["unreadable"] if age.never_null else ["undated", "unreadable"]
     undated = "'unreadable'" if age.never_null else f"CASE WHEN {raw_age} IS NULL THEN 'undated' ELSE 'unreadable' END"
     old, unread = _selected(shape.only, tail), _selected(shape.only, undated)
@@ -314,6 +317,17 @@ def _tenant_verdict(table: str, tenant: TenantKeep, age: Age, value: str, now: s
     verdict = _of_tenant(tenant, age, now, expired, never="0", malformed="'malformed'")
     called = f"{name(tenant.table)} AS {name(TENANT)}" if tenant.own else name(tenant.table)
     return f"(SELECT {verdict} FROM {called} WHERE {column(tenant.alias, tenant.key)} = {here})"
+
+
+def _whatever_tenant(value: str, own: str) -> str:
+    """1 or 0 where the rule's own keep and all tenants' say the same, so that the tenant need not be looked up; else NULL, as it is where
+    a document is malformed, whose rows are kept. In a backlog and among young rows that is most of them: a look-up takes 0.3 µs a row."""
+
+    def cut(of: str) -> str:
+        # Worked out once a statement. A blob is above all that can be a cutoff.
+        return f"(SELECT CASE typeof(max(cut)) WHEN 'blob' THEN NULL ELSE {of}(cut) END FROM {name(KEEPS)})"
+
+    return f"CASE WHEN {value} < +{cut('min')} THEN CASE WHEN {own} THEN 1 END WHEN {value} >= +{cut('max')} AND NOT ({own}) THEN 0 END"
 
 
 def _keeps(tenant: TenantKeep, age: Age, now: str) -> str:

@@ -85,6 +85,60 @@ def test_both_ways_say_the_same_of_every_row(kind: str, values: list[Any], form:
     assert len({verdict for _, verdict, _ in found}) >= 3, "the rows do not try the condition"
 
 
+PLAIN = [name for name, form in FORMATS.items() if form.plain]
+FEW: dict[str, list[Any]] = {
+    "nobody sets one": [None, "", "{}"],
+    "none": [],
+    "each its own": ['{"d": 10}', '{"d": 20}', '{"d": 100}'],
+    "some the rule's": ['{"d": 10}', None, '{"d": 100}'],
+    "all longer than the rule's": ['{"d": 31}', '{"d": 100}'],
+    "all shorter": ['{"d": 10}', '{"d": 0.001}'],
+    "one for ever": ['{"d": 10}', '{"d": 1e9}'],
+    "one malformed": ['{"d": 10}', "{broken", '{"d": 100}'],
+    "only malformed": ["[]"],
+}
+
+
+@pytest.mark.parametrize("keep", [f"{KEEP}d", "forever"])
+@pytest.mark.parametrize("form", PLAIN)
+@pytest.mark.parametrize("few", FEW)
+def test_whatever_the_tenants_set(few: str, form: str, keep: str) -> None:
+    """Rows older than every keep, or younger than all, are not looked up; what is said of them is the same."""
+    con = apsw.Connection("")
+    con.execute("CREATE TABLE t (id INTEGER PRIMARY KEY, at, w TEXT); CREATE TABLE ws (id TEXT PRIMARY KEY, doc)")
+    con.executemany("INSERT INTO ws VALUES (?, ?)", [(f"w{i}", value) for i, value in enumerate(FEW[few])])
+    ages: list[Any] = [written(form, NOW_MS - round(days * DAY_MS)) for days in DAYS] + [None, "no time", b"\x01"]
+    edges = [written(form, NOW_MS - days * DAY_MS) for days in (10, 20, 31, 100, KEEP)]
+    ages += [edge + by for edge in edges for by in (-1, 0, 1)]
+    con.executemany("INSERT INTO t (at, w) VALUES (?, ?)", [(a, w) for w in ("w0", "w1", "w2", "nobody", None) for a in ages])
+    rules = policy({"setting": "d"}, form)
+    rules["rules"][0]["keep"] = keep
+    assert verdicts(con, rules, None) == verdicts(con, rules, len(FEW[few]))
+
+
+def test_most_rows_need_no_look_at_their_tenant() -> None:
+    con = apsw.Connection("")
+    con.execute("CREATE TABLE t (id INTEGER PRIMARY KEY, at, w TEXT); CREATE TABLE ws (id TEXT PRIMARY KEY, doc)")
+    con.executemany("INSERT INTO ws VALUES (?, ?)", [(f"w{i}", f'{{"d": {10 + i}}}') for i in range(50)])
+
+    def steps(days: int) -> float:
+        at = (NOW_MS - days * DAY_MS) // 1000
+        con.execute("DELETE FROM t")
+        con.executemany("INSERT INTO t (at, w) VALUES (?, ?)", [(at, f"w{i % 50}") for i in range(5_000)])
+        rule = compiled(con, policy({"setting": "d"}, "unix_s"), 50)
+        cutoffs = rule.cutoffs(NOW_MS)
+        statement = rule.pages.boundary(Range(), 5_000, cutoffs)
+        taken: list[int] = []
+        con.trace_v2(apsw.SQLITE_TRACE_PROFILE, lambda event: taken.append(event["stmt_status"]["SQLITE_STMTSTATUS_VM_STEP"]))
+        con.execute(statement.sql, statement.params).fetchall()
+        con.trace_v2(0)
+        return sum(taken) / 5_000
+
+    looked_up = steps(40)
+    assert steps(1) < 0.8 * looked_up
+    assert steps(90) < 0.8 * looked_up
+
+
 def walked(rows: int, ddl: str = "CREATE TABLE ws (id TEXT PRIMARY KEY, doc TEXT)", host: Any = None, **rule: Any) -> bool:
     """Whether the plan reads all tenants at once."""
     con = apsw.Connection("")

@@ -17,7 +17,7 @@ __all__ = ["d1_server"]
 
 SQL = Path(__file__).parents[2] / "sql"
 
-OURS = {"j", "json_each", "retention_edges", "CONSTANT", "retention_n", "retention_c", "retention_m"}
+OURS = {"j", "json_each", "retention_edges", "CONSTANT", "retention_keeps", "retention_n", "retention_c", "retention_m"}
 """Bound lists, and our own common tables; `retention_m` is the readers' places, once a statement, until there is an index."""
 
 
