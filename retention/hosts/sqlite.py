@@ -16,6 +16,7 @@ import apsw
 from ..capabilities import Capabilities
 from ..errors import HostError, PolicyError
 from ..steps import Batch, Result, Statement, Value
+from .sqlite_durable import Log
 from .sqlite_errors import FAILURES, host_error
 from .sqlite_limits import HAS_PREUPDATE, read_limits
 from .sqlite_locks import LockWait
@@ -94,6 +95,8 @@ class SQLite:
         self._writing = False
         self._closed = False
         self._found: _Found | None = None
+        self._log: Log | None = None
+        self._later = False
         if isinstance(database, apsw.Connection):
             try:
                 begun = database.in_transaction
@@ -137,7 +140,20 @@ class SQLite:
             raise HostError(f"{self._name}: foreign keys could not be switched {'on' if enforce else 'off'} in this build of SQLite")
         if self._owned:
             self._set_up_statement(f"PRAGMA cache_size = {CACHE_KIB}")
+        if journal_is_wal(con) and not con.readonly("main"):
+            self._open_log()
         self._capabilities = read_limits(con)
+
+    def _open_log(self) -> None:
+        """From here on commits are made durable outside the lock. Where that cannot be, and on the caller's connection, SQLite goes on
+        doing what it is set to.
+        """
+        try:
+            self._log = Log(self._connection, self._name)
+        except OSError:
+            return
+        if self._owned:
+            self._set_up_statement("PRAGMA synchronous = NORMAL")
 
     def _read_settings(self) -> _Found:
         con: Any = self._connection
@@ -167,7 +183,8 @@ class SQLite:
 
     @property
     def setup_statements(self) -> int:
-        """Statements sent while opening: one for a path, two for a connection. What apsw can do by a C call is no statement."""
+        """Statements sent while opening: one for a path, two if it is in WAL mode, two for a connection. What apsw can do by a C call is
+        no statement."""
         return self._setup_statements
 
     @property
@@ -243,6 +260,8 @@ class SQLite:
                 held = f"the lock was held for {self._hold.longest * 1000:.0f} ms; rolled back"
                 error = HostError(f"{self._name}: {held}", "too_many_changes")
             kept = 0 if in_transaction else self._connection.total_changes() - before
+            if kept and not self._later:
+                self.settle()
             if batch.writes and isinstance(error, apsw.FullError):
                 self._wal.no_room()
             raise host_error(
@@ -259,7 +278,22 @@ class SQLite:
         if batch.writes:
             self._neighbours.wrote()
             self._wal.tend(busy=self._neighbours.writing)
+            if not self._later:
+                self.settle()
         return [Result(a.rows, a.changes, a.total_changes, a.cascaded, seconds=seconds) for a in answers]
+
+    def settle_later(self, later: bool) -> None:
+        """Whether from now on `execute` may return when a write is committed, before it is durable: the caller will `settle`, or close."""
+        self._later = later
+
+    def settle(self) -> None:
+        """Return when all that was committed is durable. May be called from another thread while one executes a batch.
+
+        Raises:
+            HostError: it can be seen, and may be gone after a power failure.
+        """
+        if self._log:
+            self._log.bring_to_disk()
 
     def _autocommit(self, batch: Batch, stop: float) -> list[_Answer]:
         self._watch(stop)
@@ -349,6 +383,9 @@ class SQLite:
 
     def _give_back(self) -> None:
         con: Any = self._connection
+        if self._log:
+            self._log.close()
+            self._log = None
         if self._owned:
             con.close(True)
         elif self._found:

@@ -8,7 +8,7 @@ import apsw
 
 from ..errors import Fenced, HostError, Kind
 
-__all__ = ["FAILURES", "host_error"]
+__all__ = ["DISK", "FAILURES", "host_error"]
 
 FAILURES = (apsw.Error, OverflowError, UnicodeError, TypeError, ValueError, MemoryError)
 """What a call of apsw may raise for a statement; anything else is a defect and is let through."""
@@ -60,10 +60,11 @@ _HINTS: dict[Kind, str] = {
     "overloaded": "try smaller statements",
 }
 
-_DISK = (
+DISK = (
     "look whether the disk is full (beside a WAL file its -wal and -shm need room, and a journal beside any other), "
     "then whether it or the network behind it fails"
 )
+"""What to do where the disk failed."""
 
 # Messages that repeat a bound value after these words.
 _QUOTED = re.compile(r"(bad JSON path:|MATCH expression:|fts5: \w+ error near) .*", re.DOTALL)
@@ -124,7 +125,7 @@ def _explain(cause: BaseException, text: str) -> tuple[Kind, str]:
     text = _QUOTED.sub(r"\1 ...", text)[:_LONGEST] or type(cause).__name__
     if isinstance(cause, apsw.IOError):
         # SQLite calls it no full disk where the room for the log's index (-shm) is missing, or a file reached its largest size.
-        return kind, f"{text} ({_code(cause)}); {_DISK}"
+        return kind, f"{text} ({_code(cause)}); {DISK}"
     hint = _HINTS.get(kind)
     return kind, f"{text}; {hint}" if hint else text
 

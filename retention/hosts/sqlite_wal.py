@@ -26,6 +26,9 @@ RESTART_FRAMES = 2_000
 RESTART_SECONDS = 0.020
 """A RESTART holds the write lock while it waits for readers."""
 
+OTHERS_LOOKS = 20
+"""So often in that time we try again where another connection's checkpoint is under way: beside a steady writer that is a common moment."""
+
 RESTART_PAUSE = 1.0
 """Seconds after a RESTART in vain, doubling: one after every page starves the writers."""
 
@@ -105,11 +108,20 @@ class Wal:
             return
         self._restart_due = False
         mode = apsw.SQLITE_CHECKPOINT_TRUNCATE if self._tight else apsw.SQLITE_CHECKPOINT_RESTART
-        try:
-            self._checkpoint(mode, time.monotonic() + RESTART_SECONDS)
-            self._pinned, self._pause = False, RESTART_PAUSE
-        except apsw.Error:
-            self._failed()
+        until = time.monotonic() + RESTART_SECONDS
+        for _ in range(OTHERS_LOOKS):
+            try:
+                self._checkpoint(mode, until)
+                self._pinned, self._pause = False, RESTART_PAUSE
+                return
+            except apsw.BusyError:
+                # Another connection's checkpoint, short as it is, is not waited for by SQLite (`sqlite3WalCheckpoint` in wal.c).
+                if (left := until - time.monotonic()) <= 0:
+                    break
+                time.sleep(min(left, RESTART_SECONDS / OTHERS_LOOKS))
+            except apsw.Error:
+                break
+        self._failed()
 
     def _failed(self) -> None:
         """The writes themselves are durable in the log. Whatever keeps it from being copied shows as its size."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 import time
 from contextlib import contextmanager
@@ -334,6 +336,42 @@ def test_a_restart_in_vain_is_repeated_after_1_2_4_seconds(tmp_path, small, monk
             clock[0] += 0.1
     gaps = [b - a for a, b in pairwise(restarts)]
     assert [round(gap) for gap in gaps] == [1, 2, 4]
+
+
+CHECKPOINTING = """
+import fcntl, sys
+with open(sys.argv[1], "r+b") as file:
+    fcntl.lockf(file, fcntl.LOCK_EX, 1, 121)  # WAL_CKPT_LOCK (sqlite.org/walformat.html, section 2.3)
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_another_connections_checkpoint_is_outlived(tmp_path, small, monkeypatch):
+    """SQLite does not wait for one, and beside a writer of many small commits there is one in every other moment."""
+    path = create(tmp_path / "x.db")
+    command = [sys.executable, "-c", CHECKPOINTING, f"{path}-shm"]
+    with SQLite(path) as host:
+        for _ in range(3):
+            host.execute(write(FILL))
+        host._wal._restart_due = True
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+            other.stdout.readline()
+            looks = []
+            checkpoint = host._wal._checkpoint
+
+            def spy(mode, until):
+                looks.append(mode)
+                if len(looks) == 3:
+                    other.communicate()
+                checkpoint(mode, until)
+
+            monkeypatch.setattr(host._wal, "_checkpoint", spy)
+            monkeypatch.setattr(sqlite_wal, "RESTART_SECONDS", 5.0)
+            monkeypatch.setattr(sqlite_wal.time, "sleep", lambda _: None)
+            host._wal.restart()
+        assert looks == [apsw.SQLITE_CHECKPOINT_RESTART] * 3
+        assert host._wal._next_restart == 0.0, "nobody waited in vain"
 
 
 def test_the_log_is_free_again_when_the_reader_has_left(tmp_path, small):

@@ -150,7 +150,7 @@ def test_the_statements_of_the_opening_are_counted(tmp_path):
     apsw.connection_hooks.append(trace)
     try:
         with SQLite(path) as host:
-            assert len(sent) == host.setup_statements == 1
+            assert len(sent) == host.setup_statements == 2
     finally:
         apsw.connection_hooks.remove(trace)
 

@@ -1,0 +1,141 @@
+"""A commit is durable before anybody is told of it, and the lock is not held for that."""
+
+from __future__ import annotations
+
+import os
+
+import apsw
+import pytest
+
+from retention.errors import HostError
+from retention.hosts import sqlite_durable
+from retention.hosts.sqlite import SQLite
+from tests.hosts.databases import create, look, write
+
+FAILS = (
+    "CREATE TABLE t(id INTEGER PRIMARY KEY); INSERT INTO t VALUES (1), (2), (3);"
+    "CREATE TRIGGER no BEFORE DELETE ON t WHEN old.id = 2 BEGIN SELECT RAISE(FAIL, 'no'); END"
+)
+
+
+@pytest.fixture
+def synced(monkeypatch):
+    """Each time the log is brought to the disk: what another connection could do just then."""
+    paths: list[str] = []
+    seen: list[str] = []
+    really = sqlite_durable._to_disk
+
+    def spy(descriptor: int) -> None:
+        other = apsw.Connection(paths[0])
+        try:
+            other.execute("BEGIN IMMEDIATE; ROLLBACK")
+            seen.append("write")
+        except apsw.BusyError:
+            seen.append("nothing")
+        other.close()
+        really(descriptor)
+
+    monkeypatch.setattr(sqlite_durable, "_to_disk", spy)
+    return paths, seen
+
+
+@pytest.mark.parametrize("batch", [write("DELETE FROM t WHERE id = 1"), write("DELETE FROM t WHERE id = 1", "SELECT 1")])
+def test_a_write_is_durable_when_it_is_answered_and_nobody_waits_for_that(tmp_path, synced, batch):
+    paths, seen = synced
+    paths.append(str(create(tmp_path / "x.db")))
+    with SQLite(paths[0]) as host:
+        assert host._set_up_statement("PRAGMA synchronous") == 1
+        host.execute(batch)
+        assert seen == ["write"]
+
+
+def test_what_a_failed_statement_kept_is_durable_too(tmp_path, synced):
+    paths, seen = synced
+    paths.append(str(create(tmp_path / "x.db", FAILS)))
+    with SQLite(paths[0]) as host:
+        with pytest.raises(HostError) as caught:
+            host.execute(write("DELETE FROM t"))
+        assert caught.value.applied is True
+        assert seen == ["write"]
+        assert look(paths[0], "SELECT id FROM t") == [(2,), (3,)]
+
+
+def test_a_batch_that_is_rolled_back_needs_no_disk(tmp_path, synced):
+    paths, seen = synced
+    paths.append(str(create(tmp_path / "x.db")))
+    with SQLite(paths[0]) as host:
+        with pytest.raises(HostError):
+            host.execute(write("DELETE FROM t", "SELECT nothing"))
+        assert seen == []
+
+
+def test_who_settles_later_says_when(tmp_path, synced):
+    paths, seen = synced
+    paths.append(str(create(tmp_path / "x.db")))
+    with SQLite(paths[0]) as host:
+        host.settle_later(True)
+        host.execute(write("DELETE FROM t WHERE id = 1"))
+        assert seen == []
+        host.settle()
+        assert seen == ["write"]
+
+
+def test_a_rollback_journal_is_left_to_sqlite(tmp_path):
+    """There NORMAL could damage the file at a power failure (sqlite.org/pragma.html#pragma_synchronous)."""
+    with SQLite(create(tmp_path / "x.db", journal="delete")) as host:
+        assert host._log is None
+        assert host._set_up_statement("PRAGMA synchronous") == 2
+        host.settle()
+
+
+def test_a_borrowed_connection_keeps_its_own_setting(tmp_path):
+    con = apsw.Connection(str(create(tmp_path / "x.db")))
+    for setting in (0, 1, 2, 3):
+        con.pragma("synchronous", setting)
+        host = SQLite(con)
+        host.execute(write("DELETE FROM t WHERE id = 1"))
+        host.close()
+        assert con.pragma("synchronous") == setting
+    con.close()
+
+
+def test_a_log_that_cannot_be_opened_by_its_name_is_left_to_sqlite(tmp_path, monkeypatch):
+    path = create(tmp_path / "x.db")
+
+    def no(*_):
+        raise PermissionError(13, "no")
+
+    monkeypatch.setattr(sqlite_durable.os, "open", no)
+    with SQLite(path) as host:
+        monkeypatch.undo()
+        assert host._log is None
+        assert host._set_up_statement("PRAGMA synchronous") == 2
+
+
+def test_no_descriptor_is_left_behind(tmp_path):
+    path = create(tmp_path / "x.db")
+    SQLite(path).close()
+    before = len(os.listdir("/dev/fd"))
+    for _ in range(3):
+        SQLite(path).close()
+        (tmp_path / "no.db").write_bytes(b"no database" * 100)
+        with pytest.raises(HostError):
+            SQLite(tmp_path / "no.db")
+    assert len(os.listdir("/dev/fd")) == before
+
+
+def test_a_disk_that_fails_there_says_so(tmp_path, monkeypatch):
+    """What was committed can be seen, and nobody knows whether it stays."""
+    path = create(tmp_path / "x.db")
+
+    def fail(_: int) -> None:
+        raise OSError(5, "Input/output error")
+
+    with SQLite(path) as host:
+        monkeypatch.setattr(sqlite_durable, "_to_disk", fail)
+        with pytest.raises(
+            HostError, match="could not be brought to the disk \\(Input/output error\\); look whether the disk is full"
+        ) as caught:
+            host.execute(write("DELETE FROM t WHERE id = 1"))
+        assert caught.value.applied is None
+        assert look(path, "SELECT count(*) FROM t WHERE id = 1") == [(0,)]
