@@ -100,9 +100,21 @@ class Metered:
         self.host.close()
 
 
+class MeteredFile(Metered):
+    """A file's host, with what it does beside `execute`."""
+
+    host: SQLite
+
+    def settle_later(self, later: bool) -> None:
+        self.host.settle_later(later)
+
+    def settle(self) -> None:
+        self.host.settle()
+
+
 def drain(path: Path, rules: dict[str, Any], now: int = NOW) -> tuple[Reading, Metered]:
     """One whole run on a file, planning, checkpoint file and closing included. Raises NotDone if it does not end `done`."""
-    host = Metered(SQLite(path))
+    host = MeteredFile(SQLite(path))
     store = Saves(retention.FileStore(f"{path}.retention.json"))
     try:
         began = time.perf_counter()
@@ -128,6 +140,10 @@ class Saves:
     def __init__(self, store: retention.CursorStore) -> None:
         self.store = store
         self.count = 0
+
+    @property
+    def any_thread(self) -> bool:
+        return getattr(self.store, "any_thread", False)
 
     def load(self) -> dict[str, Any] | None:
         return self.store.load()

@@ -1,6 +1,7 @@
 """The one body that both runners share: it drives an engine, and is the only place that times, counts, charges, paces and retries.
 
-It does no I/O itself. It yields actions, `Execute`, `Store`, `Keep` and `Sleep`, which a synchronous or an asynchronous driver performs.
+It does no I/O itself. It yields actions, `Execute`, `Save`, `Archive`, `Settle` and `Sleep`, which a synchronous or an asynchronous driver
+performs.
 """
 
 from __future__ import annotations
@@ -13,11 +14,11 @@ from typing import Any, TypeVar
 
 from ..capabilities import Capabilities
 from ..engine.budget import Budget
-from ..errors import HostError
+from ..errors import HostError, RetentionError
 from ..steps import Archive, Batch, Engine, Result, Save, Step
 from .lease import Lease
 
-__all__ = ["Action", "Conducted", "Execute", "Observer", "Sleep", "conduct"]
+__all__ = ["Action", "Conducted", "Execute", "Observer", "Settle", "Sleep", "conduct"]
 
 R = TypeVar("R")
 
@@ -52,7 +53,12 @@ class Sleep:
     seconds: float
 
 
-Action = Execute | Save | Archive | Sleep
+@dataclass(frozen=True, slots=True)
+class Settle:
+    """Wait until all that was written and saved is durable. Only reads go beside a save that is under way."""
+
+
+Action = Execute | Save | Archive | Settle | Sleep
 Conducted = Generator[Action, Any, R]
 Observer = Callable[[Step, Sequence[Result] | HostError | None, float], None]
 """Called after each step with the step, its answer, and the seconds it took."""
@@ -75,13 +81,22 @@ def conduct(
     """
     answer: list[Result] | None = None
     failure: HostError | None = None
+    saving = False
     while True:
         budget.now = clock()
         try:
             step = engine.send(answer) if failure is None else engine.throw(failure)
         except StopIteration as stop:
+            yield Settle()
             return stop.value
+        except RetentionError:
+            yield Settle()
+            raise
         answer, failure = None, None
+        # What fails here was asked for by an earlier step, and no engine can answer for it: it ends the run.
+        if saving and not (isinstance(step, Batch) and not step.writes):
+            yield Settle()
+            saving = False
         began = clock()
         try:
             if isinstance(step, Batch):
@@ -90,6 +105,7 @@ def conduct(
                 answer = yield from _execute(step, host, budget, clock, lease, stopped)
             else:
                 yield step
+                saving = isinstance(step, Save)
         except HostError as error:
             failure = error
         took = clock() - began

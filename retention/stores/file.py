@@ -39,6 +39,9 @@ class FileStore:
         path: the file; it need not exist, its directory must. A symbolic link is followed and kept.
     """
 
+    any_thread = True
+    """See `CursorStore`."""
+
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
         self._checked = False

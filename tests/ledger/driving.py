@@ -11,7 +11,7 @@ from retention.capabilities import Capabilities
 from retention.engine.budget import Budget
 from retention.errors import HostError
 from retention.hosts.base import Host
-from retention.runner.conduct import Execute, Sleep, conduct
+from retention.runner.conduct import Execute, Settle, Sleep, conduct
 from retention.steps import Batch, Engine, Result
 
 T = TypeVar("T")
@@ -38,6 +38,8 @@ def drive(engine: Engine[T], host: Host, *, sleep: Callable[[float], None] = tim
             case Sleep():
                 sleep(action.seconds)
                 slept += 0.0 if sleep is time.sleep else action.seconds
+            case Settle():
+                pass
             case _:
                 raise AssertionError(f"an operation of the ledger keeps nothing: {action}")
 

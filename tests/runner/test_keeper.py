@@ -1,0 +1,218 @@
+"""A checkpoint is stored beside the next read, behind the deletes that it tells of, and before the next delete."""
+
+from __future__ import annotations
+
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+
+import retention
+from retention.errors import HostError
+from retention.hosts import sqlite_durable
+from retention.hosts.sqlite import SQLite
+
+NOW_MS = 1_789_000_000_000
+POLICY: dict[str, Any] = {
+    "version": 1,
+    "rules": [{"table": "t", "keep": "1d", "age": {"column": "a", "format": "unix_s"}, "walk": "rowid"}],
+    "limits": {"page_rows": 10},
+}
+ROWS = 60
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    con = apsw.Connection(str(tmp_path / "x.db"))
+    con.pragma("journal_mode", "wal")
+    con.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, a INTEGER)")
+    con.executemany("INSERT INTO t VALUES (?, ?)", [(n, 1_700_000_000 + n) for n in range(ROWS)])
+    con.close()
+    return tmp_path / "x.db"
+
+
+def left(path: Path) -> int:
+    con = apsw.Connection(str(path))
+    try:
+        return con.execute("SELECT count(*) FROM t").get
+    finally:
+        con.close()
+
+
+class Diary:
+    """What happened, in order, and on which thread."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.threads: set[int] = set()
+
+    def write(self, line: str) -> None:
+        self.lines.append(line)
+
+
+class Watched(SQLite):
+    def __init__(self, path: Path, diary: Diary) -> None:
+        super().__init__(path)
+        self.diary = diary
+
+    def execute(self, batch: Any, timeout: float | None = None) -> Any:
+        kind = "delete" if batch.writes else "read"
+        self.diary.write(f"{kind} begins")
+        time.sleep(0 if batch.writes else 0.002)
+        try:
+            return super().execute(batch, timeout)
+        finally:
+            self.diary.write(f"{kind} ends")
+
+
+class Slow(retention.FileStore):
+    """A store on a slow disk, which fails at one of its saves if it is told to."""
+
+    def __init__(self, path: Path, diary: Diary, fails: int | None = None) -> None:
+        super().__init__(path)
+        self.diary, self.fails, self.count = diary, fails, 0
+
+    def save(self, document: dict[str, Any]) -> None:
+        self.diary.threads.add(threading.get_ident())
+        self.diary.write("save begins")
+        self.count += 1
+        time.sleep(0.005)
+        if self.count == self.fails:
+            raise HostError("the state file cannot be written", "full")
+        super().save(document)
+        self.diary.write("save ends")
+
+
+@pytest.fixture
+def diary(monkeypatch: pytest.MonkeyPatch) -> Diary:
+    kept = Diary()
+    really = sqlite_durable._to_disk
+
+    def spy(descriptor: int) -> None:
+        really(descriptor)
+        kept.write("durable")
+
+    monkeypatch.setattr(sqlite_durable, "_to_disk", spy)
+    return kept
+
+
+def run(host: SQLite, store: Any) -> retention.Receipt:
+    return retention.run(host, POLICY, store=store, now=NOW_MS)
+
+
+def test_the_order_on_the_disk(path: Path, diary: Diary) -> None:
+    store = Slow(path.with_suffix(".json"), diary)
+    with Watched(path, diary) as host:
+        assert run(host, store).outcome == "done"
+    assert left(path) == 0
+    lines = diary.lines
+    for place, line in enumerate(lines):
+        before = lines[:place]
+        if line == "save begins" and "delete ends" in before:
+            assert "durable" in before[len(before) - before[::-1].index("delete ends") :], "a checkpoint ahead of its deletes"
+        if line in ("delete begins", "save begins"):
+            assert before.count("save begins") == before.count("save ends"), f"{line} beside a save"
+    assert lines.count("save begins") == lines.count("save ends") >= ROWS // 10
+    begun = False
+    beside = 0
+    for line in lines:
+        begun = line == "save begins" or (begun and line != "save ends")
+        beside += begun and line == "read ends"
+    assert beside >= 3, "reads go on while a checkpoint is stored"
+    assert threading.get_ident() not in diary.threads
+
+
+@pytest.mark.parametrize("fails", [1, 2, 4])
+def test_behind_a_save_that_failed_nothing_is_deleted(path: Path, diary: Diary, fails: int) -> None:
+    store = Slow(path.with_suffix(".json"), diary, fails)
+    with Watched(path, diary) as host:
+        receipt = run(host, store)
+        assert not host._later
+    assert (receipt.outcome, receipt.why) == ("failed", "error")
+    assert any("the state file cannot be written" in warning for warning in receipt.warnings)
+    failed = [place for place, line in enumerate(diary.lines) if line == "save begins"][fails - 1]
+    assert "delete begins" not in diary.lines[failed:]
+    assert diary.lines.count("save begins") == fails
+    assert left(path) == ROWS - receipt.rules[0].deleted
+
+
+def test_a_log_that_cannot_be_brought_to_the_disk_ends_the_run(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = retention.FileStore(path.with_suffix(".json"))
+    calls = 0
+
+    def fail(_: int) -> None:
+        nonlocal calls
+        calls += 1
+        if calls == 3:
+            raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(sqlite_durable, "_to_disk", fail)
+    with SQLite(path) as host:
+        receipt = run(host, store)
+    assert receipt.outcome == "failed"
+    assert any("could not be brought to the disk (Input/output error)" in warning for warning in receipt.warnings)
+    assert calls == 3, "nothing was saved or deleted behind it"
+    monkeypatch.undo()
+    with SQLite(path) as host:
+        assert run(host, store).outcome == "done"
+    assert left(path) == 0
+
+
+def test_a_store_that_may_be_bound_to_its_thread_is_called_on_it(path: Path) -> None:
+    threads: set[int] = set()
+
+    class Own(retention.MemoryStore):
+        def save(self, document: dict[str, Any]) -> None:
+            threads.add(threading.get_ident())
+            super().save(document)
+
+    with SQLite(path) as host:
+        assert run(host, Own()).outcome == "done"
+    assert threads == {threading.get_ident()}
+
+
+def test_who_stops_a_run_by_an_exception_leaves_all_of_it_durable(path: Path, diary: Diary) -> None:
+    """Ctrl-C, for one: the save under way ends, and what was deleted is brought to the disk."""
+
+    class Stopped(Watched):
+        def execute(self, batch: Any, timeout: float | None = None) -> Any:
+            result = super().execute(batch, timeout)
+            if self.diary.lines.count("delete ends") == 2:
+                raise KeyboardInterrupt
+            return result
+
+    host = Stopped(path, diary)
+    with pytest.raises(KeyboardInterrupt):
+        run(host, Slow(path.with_suffix(".json"), diary))
+    assert not host._later
+    assert diary.lines.count("save begins") == diary.lines.count("save ends")
+    assert diary.lines.index("delete ends") < len(diary.lines) - 1 - diary.lines[::-1].index("durable")
+    host.close()
+
+
+def test_a_host_around_the_host_that_knows_nothing_of_it_gets_durable_writes(path: Path, diary: Diary) -> None:
+    inner = Watched(path, diary)
+
+    class Around:
+        name = "around"
+        capabilities = inner.capabilities
+
+        def execute(self, batch: Any, timeout: float | None = None) -> Any:
+            return inner.execute(batch, timeout)
+
+        def close(self) -> None: ...
+
+    with inner:
+        assert retention.run(Around(), POLICY, store=Slow(path.with_suffix(".json"), diary), now=NOW_MS).outcome == "done"
+    for place, line in enumerate(diary.lines):
+        if line == "delete ends":
+            assert diary.lines[place - 1] == "durable"
+
+
+def test_a_run_that_stores_nothing_is_durable_when_it_returns(path: Path, diary: Diary) -> None:
+    with Watched(path, diary) as host:
+        assert retention.run(host, POLICY, now=NOW_MS).outcome == "done"
+        assert "durable" in diary.lines[len(diary.lines) - diary.lines[::-1].index("delete ends") :]
