@@ -29,7 +29,7 @@ _GROWTH = 4
 _MEMORY = 0.7
 """Weight of what was known before against the latest write: about three writes back still count."""
 
-_LONGEST, _LONGEST_BESIDE = 2, 1.15
+_LONGEST, _LONGEST_BESIDE = 2, 1.1
 """A write may take so many times the aim where its fixed part alone fills two thirds of it: a smaller one would only repeat that part.
 Beside another writer less: 16 ms leave room for chance before the 18 ms after which a waiter looks again (it sleeps 15 ms then)."""
 
