@@ -140,16 +140,16 @@ class SQLite:
             raise HostError(f"{self._name}: foreign keys could not be switched {'on' if enforce else 'off'} in this build of SQLite")
         if self._owned:
             self._set_up_statement(f"PRAGMA cache_size = {CACHE_KIB}")
-        if journal_is_wal(con) and not con.readonly("main"):
+        if journal_is_wal(con):
             self._open_log()
         self._capabilities = read_limits(con)
 
     def _open_log(self) -> None:
         """From here on commits are made durable outside the lock. Where that cannot be, and on the caller's connection, SQLite goes on
-        doing what it is set to.
+        doing what it is set to. Who only reads sends the statement too: a plan counts what a run will send.
         """
         try:
-            self._log = Log(self._connection, self._name)
+            self._log = None if self._connection.readonly("main") else Log(self._connection, self._name)
         except OSError:
             return
         if self._owned:

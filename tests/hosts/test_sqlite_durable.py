@@ -7,6 +7,7 @@ import os
 import apsw
 import pytest
 
+import retention
 from retention.errors import HostError
 from retention.hosts import sqlite_durable
 from retention.hosts.sqlite import SQLite
@@ -139,3 +140,15 @@ def test_a_disk_that_fails_there_says_so(tmp_path, monkeypatch):
             host.execute(write("DELETE FROM t WHERE id = 1"))
         assert caught.value.applied is None
         assert look(path, "SELECT count(*) FROM t WHERE id = 1") == [(0,)]
+
+
+@pytest.mark.parametrize("journal", ["wal", "delete"])
+def test_a_plan_counts_what_a_run_sends_to_open_the_file(tmp_path, journal):
+    path = create(tmp_path / "x.db", journal=journal)
+    rules = {"version": 1, "rules": [{"table": "t", "keep": "0s", "only": "a = 3", "walk": "rowid"}]}
+    with SQLite(path, readonly=True) as reads:
+        planned = retention.plan(reads, rules).statements
+    (tmp_path / "x.db").chmod(0o444)
+    assert retention.plan(path, rules).statements == planned
+    (tmp_path / "x.db").chmod(0o644)
+    assert retention.run(path, rules).statements.planning == planned
