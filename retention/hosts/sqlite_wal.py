@@ -21,8 +21,8 @@ BUSY_FRAMES = 250
 """The same while others write, whose own auto-checkpoint would else copy what we wrote."""
 
 RESTART_FRAMES = 1_750
-"""Above this the log has to begin anew: beside a steady writer PASSIVE never catches up, and the log grows past 100 MB. With one more write,
-of up to 2,100 frames where an index is scattered, and pages of 4 KiB it stays below 16 MB."""
+"""Above this the log has to begin anew: beside a steady writer PASSIVE never catches up, and the log grows past 100 MB. With one more
+write, of up to 2,100 frames where an index is scattered, and pages of 4 KiB it stays below 16 MB."""
 
 RESTART_SECONDS = 0.020
 """A RESTART holds the write lock while it waits for readers."""
