@@ -111,6 +111,10 @@ class MeteredFile(Metered):
     def settle(self) -> None:
         self.host.settle()
 
+    @property
+    def settled_seconds(self) -> float:
+        return self.host.settled_seconds
+
 
 def drain(path: Path, rules: dict[str, Any], now: int = NOW) -> tuple[Reading, Metered]:
     """One whole run on a file, planning, checkpoint file and closing included. Raises NotDone if it does not end `done`."""
@@ -137,13 +141,11 @@ class Saves:
         count: saves so far.
     """
 
+    any_thread = True
+
     def __init__(self, store: retention.CursorStore) -> None:
         self.store = store
         self.count = 0
-
-    @property
-    def any_thread(self) -> bool:
-        return getattr(self.store, "any_thread", False)
 
     def load(self) -> dict[str, Any] | None:
         return self.store.load()

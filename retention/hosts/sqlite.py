@@ -16,7 +16,7 @@ import apsw
 from ..capabilities import Capabilities
 from ..errors import HostError, PolicyError
 from ..steps import Batch, Result, Statement, Value
-from .sqlite_durable import Log
+from .sqlite_durable import bring_to_disk, can_be_brought
 from .sqlite_errors import FAILURES, host_error
 from .sqlite_limits import HAS_PREUPDATE, read_limits
 from .sqlite_locks import LockWait
@@ -95,8 +95,9 @@ class SQLite:
         self._writing = False
         self._closed = False
         self._found: _Found | None = None
-        self._log: Log | None = None
-        self._later = False
+        self._log = ""
+        self._later = self._unsettled = False
+        self._settled_seconds = 0.0
         if isinstance(database, apsw.Connection):
             try:
                 begun = database.in_transaction
@@ -140,20 +141,16 @@ class SQLite:
             raise HostError(f"{self._name}: foreign keys could not be switched {'on' if enforce else 'off'} in this build of SQLite")
         if self._owned:
             self._set_up_statement(f"PRAGMA cache_size = {CACHE_KIB}")
-        if journal_is_wal(con):
-            self._open_log()
+            self._settle_apart()
         self._capabilities = read_limits(con)
 
-    def _open_log(self) -> None:
-        """From here on commits are made durable outside the lock. Where that cannot be, and on the caller's connection, SQLite goes on
-        doing what it is set to. Who only reads sends the statement too: a plan counts what a run will send.
-        """
-        try:
-            self._log = None if self._connection.readonly("main") else Log(self._connection, self._name)
-        except OSError:
-            return
-        if self._owned:
+    def _settle_apart(self) -> None:
+        """From here on commits to a WAL file are made durable outside the lock. Who only reads sends the statement too: a plan counts what
+        a run will send."""
+        con = self._connection
+        if journal_is_wal(con) and (con.readonly("main") or can_be_brought(con.filename_wal)):
             self._set_up_statement("PRAGMA synchronous = NORMAL")
+            self._log = con.filename_wal
 
     def _read_settings(self) -> _Found:
         con: Any = self._connection
@@ -247,6 +244,7 @@ class SQLite:
         stop = math.inf if timeout is None else started + timeout
         self._wait.allow(min(started + self._busy_seconds, stop), commits=batch.writes)
         self._writing = batch.writes
+        self._unsettled = self._unsettled or batch.writes
         self._hold = _Hold(math.inf if batch.max_seconds is None else batch.max_seconds)
         in_transaction = batch.writes and self._capabilities.cost(batch) > len(batch.statements)
         before = self._connection.total_changes()
@@ -292,8 +290,17 @@ class SQLite:
         Raises:
             HostError: it can be seen, and may be gone after a power failure.
         """
-        if self._log:
-            self._log.bring_to_disk()
+        if not (self._log and self._unsettled):
+            return
+        began = time.monotonic()
+        bring_to_disk(self._log, self._name)
+        self._unsettled = False
+        self._settled_seconds += time.monotonic() - began
+
+    @property
+    def settled_seconds(self) -> float:
+        """Seconds that `settle` took, since the opening: they belong to the writes, as far as the disk goes."""
+        return self._settled_seconds
 
     def _autocommit(self, batch: Batch, stop: float) -> list[_Answer]:
         self._watch(stop)
@@ -383,9 +390,6 @@ class SQLite:
 
     def _give_back(self) -> None:
         con: Any = self._connection
-        if self._log:
-            self._log.close()
-            self._log = None
         if self._owned:
             con.close(True)
         elif self._found:

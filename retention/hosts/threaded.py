@@ -53,6 +53,11 @@ class Threaded:
         """The wrapped host's, 0 where it has none."""
         return getattr(self._host, "pause", 0.0)
 
+    @property
+    def settled_seconds(self) -> float:
+        """The wrapped host's, 0 where it has none."""
+        return getattr(self._host, "settled_seconds", 0.0)
+
     async def execute(self, batch: Batch, timeout: float | None = None) -> Sequence[Result]:
         """As `Host.execute`."""
         return await asyncio.get_running_loop().run_in_executor(self._thread, self._host.execute, batch, timeout)

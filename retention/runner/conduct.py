@@ -61,7 +61,7 @@ class Settle:
 Action = Execute | Save | Archive | Settle | Sleep
 Conducted = Generator[Action, Any, R]
 Observer = Callable[[Step, Sequence[Result] | HostError | None, float], None]
-"""Called after each step with the step, its answer, and the seconds it took."""
+"""Called after each step with the step, its answer, and the seconds it took: of a save, perhaps, only until it had begun."""
 
 
 def conduct(

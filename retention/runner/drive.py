@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Mapping
+from contextlib import closing
 from typing import Any, TypeVar
 
 from ..archive.base import Sink
@@ -24,7 +25,7 @@ def drive(conducted: Conducted[R], host: Host, store: CursorStore, sinks: Mappin
     """Perform each action on this thread, but for a save that may go beside the next read."""
     reply: Any = None
     failure: BaseException | None = None
-    with Keeper(host, store) as keeper:
+    with closing(conducted), Keeper(host, store) as keeper:
         while True:
             try:
                 action = conducted.send(reply) if failure is None else conducted.throw(failure)
@@ -51,21 +52,22 @@ async def adrive(conducted: Conducted[R], host: AsyncHost, store: CursorStore, s
     """Perform each action without blocking the event loop; stores and archives work in a thread. Each has settled when it is answered."""
     reply: Any = None
     failure: BaseException | None = None
-    while True:
-        try:
-            action = conducted.send(reply) if failure is None else conducted.throw(failure)
-        except StopIteration as stop:
-            return stop.value
-        reply, failure = None, None
-        try:
-            match action:
-                case Execute():
-                    reply = await host.execute(action.batch, action.timeout)
-                case Sleep():
-                    await asyncio.sleep(action.seconds)
-                case Save() | Archive():
-                    await asyncio.to_thread(keep, action, store, sinks)
-                case Settle():
-                    pass
-        except HostError as error:
-            failure = error
+    with closing(conducted):
+        while True:
+            try:
+                action = conducted.send(reply) if failure is None else conducted.throw(failure)
+            except StopIteration as stop:
+                return stop.value
+            reply, failure = None, None
+            try:
+                match action:
+                    case Execute():
+                        reply = await host.execute(action.batch, action.timeout)
+                    case Sleep():
+                        await asyncio.sleep(action.seconds)
+                    case Save() | Archive():
+                        await asyncio.to_thread(keep, action, store, sinks)
+                    case Settle():
+                        pass
+            except HostError as error:
+                failure = error

@@ -27,13 +27,14 @@ class Keeper:
     """Keeps one host's writes and one store's checkpoints in order, while a synchronous driver goes on reading.
 
     A host takes part by `settle_later(bool)` and `settle()`, as `SQLite` does; any other one's writes are durable when `execute` returns.
-    A store takes part by `any_thread = True`, as `FileStore` does; any other one may be bound to its thread, and is called on that.
+    A store takes part by `any_thread = True` beside its `save`, as `FileStore` does; any other one may be bound to its thread, and is
+    called on that.
     """
 
     def __init__(self, host: Host, store: CursorStore) -> None:
         self._host: Any = host if hasattr(host, "settle_later") and hasattr(host, "settle") else None
         self._store = store
-        self._apart = getattr(store, "any_thread", False)
+        self._apart = _any_thread(store)
         self._thread: ThreadPoolExecutor | None = None
         self._saving: Future[None] | None = None
 
@@ -47,7 +48,10 @@ class Keeper:
             from concurrent.futures import ThreadPoolExecutor
 
             self._thread = ThreadPoolExecutor(1, thread_name_prefix="retention-save")
-        self._saving = self._thread.submit(self._behind, step, sinks)
+        try:
+            self._saving = self._thread.submit(self._behind, step, sinks)
+        except RuntimeError:  # no thread can be started, as while the interpreter ends
+            self._behind(step, sinks)
 
     def _behind(self, step: Save, sinks: Mapping[str, Sink]) -> None:
         if self._host:
@@ -68,13 +72,20 @@ class Keeper:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        if self._thread:
-            self._thread.shutdown()
-        if self._host:
-            self._host.settle_later(False)
-            if error is not None:
-                with suppress(HostError):
-                    self._host.settle()
+        try:
+            if self._thread:
+                self._thread.shutdown()
+        finally:
+            if self._host:
+                self._host.settle_later(False)
+        if self._host and error is not None:
+            with suppress(HostError):
+                self._host.settle()
+
+
+def _any_thread(store: CursorStore) -> bool:
+    """Whether the class that says how to save says so too: a subclass may save elsewhere, to what is bound to its thread."""
+    return next((vars(kind).get("any_thread") is True for kind in type(store).__mro__ if "save" in vars(kind)), False)
 
 
 def keep(step: Save | Archive, store: CursorStore, sinks: Mapping[str, Sink]) -> None:

@@ -51,7 +51,8 @@ def run(
         now: the run's clock.
         until_done: repeat passes until nothing is left to do; statement and row limits hold for each pass, the deadline for the call.
         archives: by rule name, where its rows go before they are deleted; default: JSON lines at the rule's `archive`.
-        on_step: called after each step with (step, results or error or None, seconds).
+        on_step: called after each step with (step, results or error or None, seconds). A save may then still be under way, beside the next
+            read; one that fails ends the run.
         stop: asked before each page; True ends the run with why `"paused"`.
         plan: what `plan(...)` returned for the same policy and database, to leave planning out.
 

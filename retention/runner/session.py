@@ -114,14 +114,15 @@ class Session:
         except HostError as error:
             why = because(error)
             _end(receipt, "busy" if error.retryable or why == "lease" else "failed", why, str(error))
+        finally:
+            for sink in self.sinks.values():
+                sink.close()
         if works is not None:
             receipt.sweeps, receipt.closures, receipt.events = works.sweeps(), works.closures(), works.events()
             receipt.warnings[:0] = works.remarks()
         if self.pruner is not None:
             receipt.warnings[:0] = self.pruner.remarks
         _charge(receipt.statements, budget)
-        for sink in self.sinks.values():
-            sink.close()
         receipt.elapsed_s = round(clock() - began, 6)
         return receipt
 

@@ -14,8 +14,8 @@ class CursorStore(Protocol):
     What `load` returns is not trusted: an invalid document restarts every rule from the beginning, which is safe because every
     delete decides again.
 
-    A store that has an attribute `any_thread = True` is saved to from a thread of its own, while the next page is read; any other one on
-    the thread of the call. No two calls overlap, and no row is deleted before the save in front of it has returned.
+    A store whose class has `any_thread = True` beside its `save` is saved to from a thread of its own, while the next page is read; any
+    other one on the thread of the call. No two calls overlap, and no row is deleted before the save in front of it has returned.
     """
 
     def load(self) -> dict[str, Any] | None:

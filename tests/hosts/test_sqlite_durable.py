@@ -11,7 +11,7 @@ import retention
 from retention.errors import HostError
 from retention.hosts import sqlite_durable
 from retention.hosts.sqlite import SQLite
-from tests.hosts.databases import create, look, write
+from tests.hosts.databases import create, look, read, write
 
 FAILS = (
     "CREATE TABLE t(id INTEGER PRIMARY KEY); INSERT INTO t VALUES (1), (2), (3);"
@@ -84,13 +84,15 @@ def test_who_settles_later_says_when(tmp_path, synced):
 def test_a_rollback_journal_is_left_to_sqlite(tmp_path):
     """There NORMAL could damage the file at a power failure (sqlite.org/pragma.html#pragma_synchronous)."""
     with SQLite(create(tmp_path / "x.db", journal="delete")) as host:
-        assert host._log is None
+        assert not host._log
         assert host._set_up_statement("PRAGMA synchronous") == 2
         host.settle()
 
 
-def test_a_borrowed_connection_keeps_its_own_setting(tmp_path):
-    con = apsw.Connection(str(create(tmp_path / "x.db")))
+def test_a_borrowed_connection_keeps_its_own_setting(tmp_path, synced):
+    paths, seen = synced
+    paths.append(str(create(tmp_path / "x.db")))
+    con = apsw.Connection(paths[0])
     for setting in (0, 1, 2, 3):
         con.pragma("synchronous", setting)
         host = SQLite(con)
@@ -98,6 +100,20 @@ def test_a_borrowed_connection_keeps_its_own_setting(tmp_path):
         host.close()
         assert con.pragma("synchronous") == setting
     con.close()
+    assert seen == [], "SQLite does what it is set to"
+
+
+def test_who_wrote_nothing_pays_for_no_disk(tmp_path, synced):
+    paths, seen = synced
+    paths.append(str(create(tmp_path / "x.db")))
+    with SQLite(paths[0]) as host:
+        host.execute(read("SELECT count(*) FROM t"))
+        host.settle()
+        assert seen == []
+        host.execute(write("DELETE FROM t WHERE id = 1"))
+        host.settle()
+        assert seen == ["write"]
+        assert host.settled_seconds > 0
 
 
 def test_a_log_that_cannot_be_opened_by_its_name_is_left_to_sqlite(tmp_path, monkeypatch):
@@ -109,7 +125,7 @@ def test_a_log_that_cannot_be_opened_by_its_name_is_left_to_sqlite(tmp_path, mon
     monkeypatch.setattr(sqlite_durable.os, "open", no)
     with SQLite(path) as host:
         monkeypatch.undo()
-        assert host._log is None
+        assert not host._log
         assert host._set_up_statement("PRAGMA synchronous") == 2
 
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -14,6 +18,7 @@ import retention
 from retention.errors import HostError
 from retention.hosts import sqlite_durable
 from retention.hosts.sqlite import SQLite
+from retention.steps import Archive
 
 NOW_MS = 1_789_000_000_000
 POLICY: dict[str, Any] = {
@@ -70,6 +75,8 @@ class Watched(SQLite):
 
 class Slow(retention.FileStore):
     """A store on a slow disk, which fails at one of its saves if it is told to."""
+
+    any_thread = True
 
     def __init__(self, path: Path, diary: Diary, fails: int | None = None) -> None:
         super().__init__(path)
@@ -174,6 +181,48 @@ def test_a_store_that_may_be_bound_to_its_thread_is_called_on_it(path: Path) -> 
     assert threads == {threading.get_ident()}
 
 
+def test_a_subclass_that_saves_otherwise_is_called_on_its_own_thread(path: Path) -> None:
+    """It may save to what is bound to its thread, as a connection of the standard library's sqlite3 is."""
+    threads: set[int] = set()
+
+    class Own(retention.FileStore):
+        def save(self, document: dict[str, Any]) -> None:
+            threads.add(threading.get_ident())
+            super().save(document)
+
+    with SQLite(path) as host:
+        assert run(host, Own(path.with_suffix(".json"))).outcome == "done"
+    assert threads == {threading.get_ident()}
+
+
+def test_where_no_thread_can_be_started_it_saves_all_the_same(path: Path, diary: Diary, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in an atexit handler."""
+
+    def no(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", no)
+    with Watched(path, diary) as host:
+        assert run(host, Slow(path.with_suffix(".json"), diary)).outcome == "done"
+    assert diary.lines.count("save ends") >= ROWS // 10
+    assert diary.threads == {threading.get_ident()}
+
+
+def test_an_interpreter_that_ends_can_still_run(path: Path) -> None:
+    code = (
+        "import atexit, json, sys, retention\n"
+        "policy, path = json.loads(sys.argv[1]), sys.argv[2]\n"
+        "def last():\n"
+        "    print(retention.run(path, policy, store=retention.FileStore(path + '.json'), now=int(sys.argv[3])).outcome)\n"
+        "atexit.register(last)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, json.dumps(POLICY), str(path), str(NOW_MS)], capture_output=True, text=True, check=False
+    )
+    assert (done.stdout, done.stderr) == ("done\n", "")
+    assert left(path) == 0
+
+
 def test_who_stops_a_run_by_an_exception_leaves_all_of_it_durable(path: Path, diary: Diary) -> None:
     """Ctrl-C, for one: the save under way ends, and what was deleted is brought to the disk."""
 
@@ -191,6 +240,61 @@ def test_who_stops_a_run_by_an_exception_leaves_all_of_it_durable(path: Path, di
     assert diary.lines.count("save begins") == diary.lines.count("save ends")
     assert diary.lines.index("delete ends") < len(diary.lines) - 1 - diary.lines[::-1].index("durable")
     host.close()
+
+
+def test_who_stops_a_run_twice_gets_the_host_back_as_it_was(path: Path, diary: Diary, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second time while the save under way is waited for."""
+    host = Watched(path, diary)
+
+    def interrupted(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("concurrent.futures.ThreadPoolExecutor.shutdown", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run(host, Slow(path.with_suffix(".json"), diary))
+    assert not host._later
+    host.close()
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_a_run_that_raises_gives_its_archive_back(path: Path, tmp_path: Path, asynchronous: bool) -> None:
+    rules = POLICY | {"rules": [POLICY["rules"][0] | {"archive": str(tmp_path / "gone.jsonl")}]}
+
+    def stop(step: Any, *_: Any) -> None:
+        if isinstance(step, Archive):
+            raise ZeroDivisionError
+
+    def call() -> Any:
+        if asynchronous:
+            return asyncio.run(retention.arun(path, rules, now=NOW_MS, on_step=stop))
+        return retention.run(path, rules, now=NOW_MS, on_step=stop)
+
+    with pytest.raises(ZeroDivisionError) as caught:
+        call()
+    assert retention.run(path, rules, now=NOW_MS, until_done=True).outcome == "done"
+    assert caught
+    assert left(path) == 0
+
+
+async def cancelled_at_an_archive(path: Path, rules: Any) -> None:
+    reached = asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def note(step: Any, *_: Any) -> None:
+        if isinstance(step, Archive):
+            loop.call_soon(reached.set)
+
+    task = asyncio.ensure_future(retention.arun(path, rules, now=NOW_MS, on_step=note))
+    await reached.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
+def test_a_run_that_is_cancelled_gives_its_archive_back(path: Path, tmp_path: Path) -> None:
+    rules = POLICY | {"rules": [POLICY["rules"][0] | {"archive": str(tmp_path / "gone.jsonl")}]}
+    asyncio.run(cancelled_at_an_archive(path, rules))
+    assert retention.run(path, rules, now=NOW_MS, until_done=True).outcome == "done"
 
 
 def test_a_host_around_the_host_that_knows_nothing_of_it_gets_durable_writes(path: Path, diary: Diary) -> None:

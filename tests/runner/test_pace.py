@@ -34,6 +34,24 @@ def test_a_write_is_followed_by_a_rest_in_proportion(duty: float, rest: float, a
     assert pace.pause() == pytest.approx(rest / 2), "what passes in between counts"
 
 
+@pytest.mark.parametrize("later", [False, True], ids=["within the write", "behind it"])
+@pytest.mark.parametrize(("duty", "rest"), [(1.0, 0.0), (0.5, 0.08), (0.25, 0.24)])
+def test_the_disk_counts_as_part_of_the_write(duty: float, rest: float, later: bool) -> None:
+    now, host = [100.0], SimpleNamespace(settled_seconds=7.0)
+    pace = Pace(host, duty, lambda: now[0])
+    assert pace.pause() == 0.0
+    for _ in range(2):
+        if later:
+            pace.watch(WRITE, [Result((), seconds=0.02)], 0.02)
+        now[0] += 0.06
+        host.settled_seconds += 0.06
+        if not later:
+            pace.watch(WRITE, [Result((), seconds=0.02)], 0.08)
+        assert pace.pause() == pytest.approx(rest)
+        now[0] += rest
+        assert pace.pause() == pytest.approx(0.0, abs=1e-9)
+
+
 def test_the_longer_of_two_rests_is_kept() -> None:
     pace = Pace(SimpleNamespace(pause=0.03), 0.5, lambda: 0.0)
     pace.watch(WRITE, [Result((), seconds=0.02)], 0.02)
