@@ -15,6 +15,7 @@ import apsw
 import pytest
 
 import retention
+from retention.archive.jsonl import JsonLines
 from retention.errors import HostError
 from retention.hosts import sqlite_durable
 from retention.hosts.sqlite import SQLite
@@ -276,47 +277,28 @@ def test_a_run_that_raises_gives_its_archive_back(path: Path, tmp_path: Path, as
     assert left(path) == 0
 
 
-async def cancelled_at_an_archive(path: Path, rules: Any) -> None:
-    reached = asyncio.Event()
-    loop = asyncio.get_running_loop()
+class Dawdling(JsonLines):
+    """An archive that is still at work when its run is cancelled."""
 
-    def note(step: Any, *_: Any) -> None:
-        if isinstance(step, Archive):
-            loop.call_soon(reached.set)
+    begun = threading.Event()
 
-    task = asyncio.ensure_future(retention.arun(path, rules, now=NOW_MS, on_step=note))
-    await reached.wait()
+    def write(self, step: Archive) -> None:
+        self.begun.set()
+        time.sleep(0.05)
+        super().write(step)
+
+
+async def cancelled_within_an_archive(path: Path, rules: Any, archive: Path) -> None:
+    Dawdling.begun.clear()
+    task = asyncio.ensure_future(retention.arun(path, rules, now=NOW_MS, archives={"t": Dawdling(str(archive))}))
+    await asyncio.to_thread(Dawdling.begun.wait)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
 
 
 def test_a_run_that_is_cancelled_gives_its_archive_back(path: Path, tmp_path: Path) -> None:
-    rules = POLICY | {"rules": [POLICY["rules"][0] | {"archive": str(tmp_path / "gone.jsonl")}]}
-    asyncio.run(cancelled_at_an_archive(path, rules))
+    archive = tmp_path / "gone.jsonl"
+    rules = POLICY | {"rules": [POLICY["rules"][0] | {"archive": str(archive)}]}
+    asyncio.run(cancelled_within_an_archive(path, rules, archive))
     assert retention.run(path, rules, now=NOW_MS, until_done=True).outcome == "done"
-
-
-def test_a_host_around_the_host_that_knows_nothing_of_it_gets_durable_writes(path: Path, diary: Diary) -> None:
-    inner = Watched(path, diary)
-
-    class Around:
-        name = "around"
-        capabilities = inner.capabilities
-
-        def execute(self, batch: Any, timeout: float | None = None) -> Any:
-            return inner.execute(batch, timeout)
-
-        def close(self) -> None: ...
-
-    with inner:
-        assert retention.run(Around(), POLICY, store=Slow(path.with_suffix(".json"), diary), now=NOW_MS).outcome == "done"
-    for place, line in enumerate(diary.lines):
-        if line == "delete ends":
-            assert diary.lines[place - 1] == "durable"
-
-
-def test_a_run_that_stores_nothing_is_durable_when_it_returns(path: Path, diary: Diary) -> None:
-    with Watched(path, diary) as host:
-        assert retention.run(host, POLICY, now=NOW_MS).outcome == "done"
-        assert "durable" in diary.lines[len(diary.lines) - diary.lines[::-1].index("delete ends") :]
