@@ -134,9 +134,9 @@ class SQLite:
         self._wait = LockWait(con)
         self._wait.allow(time.monotonic() + self._busy_seconds)
         self._wal = Wal(con, self._wait)
-        self._neighbours = Neighbours(con, self._wait)
         # Loads the schema: a file that is no database, damaged or locked shows here, and no statement is spent on it.
         con.column_metadata("main", "sqlite_schema", "name")
+        self._neighbours = Neighbours(con, self._wait)
         if con.config(apsw.SQLITE_DBCONFIG_ENABLE_FKEY, int(enforce)) != enforce:
             raise HostError(f"{self._name}: foreign keys could not be switched {'on' if enforce else 'off'} in this build of SQLite")
         if self._owned:
@@ -248,8 +248,7 @@ class SQLite:
         self._hold = _Hold(math.inf if batch.max_seconds is None else batch.max_seconds)
         in_transaction = batch.writes and self._capabilities.cost(batch) > len(batch.statements)
         before = self._connection.total_changes()
-        if batch.writes:
-            self._neighbours.look()
+        self._neighbours.look()
         try:
             answers = self._transaction(batch, stop) if in_transaction else self._autocommit(batch, stop)
         except (*FAILURES, HostError) as failure:

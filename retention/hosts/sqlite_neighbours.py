@@ -33,13 +33,14 @@ more as lets others in behind it. (With 10 ms the median commit of a process tha
 
 
 class Neighbours:
-    """What one connection notices of other writers."""
+    """What one connection notices of other writers. It is to be made when the connection has read the schema: what changes from then on
+    and not by a write of ours was another's."""
 
     def __init__(self, connection: apsw.Connection, wait: LockWait) -> None:
         self._connection = connection
         self._wait = wait
         self._waited = 0.0
-        self._version: int | None = None  # before our first write nothing tells whose changes there were
+        self._version = connection.data_version()
         self._seen_at = -math.inf
         self._wrote_at = -math.inf
 
@@ -58,9 +59,9 @@ class Neighbours:
         return self._wait.seconds - self._wait.for_readers
 
     def look(self) -> None:
-        """To be called before a write."""
-        changed = self._version is not None and self._connection.data_version() != self._version
-        if changed or self._for_writers > self._waited:
+        """To be called before a batch."""
+        before, self._version = self._version, self._connection.data_version()
+        if self._version != before or self._for_writers > self._waited:
             self._seen_at = time.monotonic()
 
     def wrote(self) -> None:

@@ -451,6 +451,22 @@ def test_while_others_write_our_writes_are_short_and_apart(tmp_path, sign, monke
         assert (host.aim, host.pause) == (None, 0.0)
 
 
+def test_who_writes_while_we_plan_is_known_before_our_first_write(tmp_path, monkeypatch):
+    """The first two pages, without a rest between them, would make it wait for both."""
+    path = create(tmp_path / "x.db")
+    with SQLite(path) as host:
+        host.execute(read("SELECT count(*) FROM t"))
+        assert host.aim is None, "what we read and set up ourselves is no sign"
+        look(path, "INSERT INTO t(a) VALUES (0)")
+        host.execute(read("SELECT count(*) FROM t"))
+        host.execute(read("SELECT count(*) FROM t"))
+        assert host.aim == sqlite_neighbours.AIM_S
+        clock = time.monotonic() + sqlite_neighbours.REMEMBERED_S
+        monkeypatch.setattr(time, "monotonic", lambda: clock)
+        host.execute(read("SELECT count(*) FROM t"))
+        assert host.aim is None, "one commit is one sign, however often we look"
+
+
 def test_a_rollback_journal_with_another_writer_is_left_alone_for_three_looks(tmp_path):
     """The other writer may fill the first gap: who only reads is in by the next look."""
     path = create(tmp_path / "x.db", journal="delete")
