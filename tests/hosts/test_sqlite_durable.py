@@ -9,7 +9,7 @@ import pytest
 
 import retention
 from retention.errors import HostError
-from retention.hosts import sqlite_durable
+from retention.hosts import sqlite, sqlite_durable, sqlite_wal
 from retention.hosts.sqlite import SQLite
 from tests.hosts.databases import create, look, read, write
 
@@ -127,6 +127,34 @@ def test_a_log_that_cannot_be_opened_by_its_name_is_left_to_sqlite(tmp_path, mon
         monkeypatch.undo()
         assert not host._log
         assert host._set_up_statement("PRAGMA synchronous") == 2
+
+
+def test_the_log_that_is_synced_is_the_one_that_is_there(tmp_path, monkeypatch):
+    """While we opened the file another connection switched it to WAL and was closed, which deleted the log that we had just looked at."""
+    path = create(tmp_path / "x.db", journal="delete")
+    others: list[apsw.Connection] = []
+
+    def switched(con):
+        if not others:
+            others.append(apsw.Connection(str(path)))
+            others[0].pragma("journal_mode", "wal")
+            others[0].execute("DELETE FROM t WHERE id = 9")
+        return sqlite_wal.journal_is_wal(con)
+
+    def seen(log):
+        found = sqlite_durable.can_be_brought(log)
+        others[0].close()
+        assert not os.path.exists(log)
+        return found
+
+    synced: list[int] = []
+    monkeypatch.setattr(sqlite, "journal_is_wal", switched)
+    monkeypatch.setattr(sqlite, "can_be_brought", seen)
+    monkeypatch.setattr(sqlite_durable, "_to_disk", lambda descriptor: synced.append(os.fstat(descriptor).st_ino))
+    with SQLite(path) as host:
+        host.settle()
+        host.execute(write("DELETE FROM t WHERE id = 1"))
+        assert synced == [os.stat(f"{path}-wal").st_ino]
 
 
 def test_no_descriptor_is_left_behind(tmp_path):
