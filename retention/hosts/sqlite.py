@@ -239,12 +239,12 @@ class SQLite:
         if self._closed:
             raise HostError(f"{self._name} is closed")
         if batch.writes:
+            self._unsettled = True
             self._wal.restart()
         started, waited = time.monotonic(), self._wait.seconds
         stop = math.inf if timeout is None else started + timeout
         self._wait.allow(min(started + self._busy_seconds, stop), commits=batch.writes)
         self._writing = batch.writes
-        self._unsettled = self._unsettled or batch.writes
         self._hold = _Hold(math.inf if batch.max_seconds is None else batch.max_seconds)
         in_transaction = batch.writes and self._capabilities.cost(batch) > len(batch.statements)
         before = self._connection.total_changes()
