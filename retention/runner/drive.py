@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import closing
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, TypeVar
 
 from ..archive.base import Sink
 from ..errors import HostError
@@ -19,7 +19,6 @@ from .keeper import Keeper, keep
 __all__ = ["adrive", "drive"]
 
 R = TypeVar("R")
-P = ParamSpec("P")
 
 
 def drive(conducted: Conducted[R], host: Host, store: CursorStore, sinks: Mapping[str, Sink]) -> R:
@@ -67,16 +66,16 @@ async def adrive(conducted: Conducted[R], host: AsyncHost, store: CursorStore, s
                     case Sleep():
                         await asyncio.sleep(action.seconds)
                     case Save() | Archive():
-                        await _to_its_end(keep, action, store, sinks)
+                        await _akeep(action, store, sinks)
                     case Settle():
                         pass
             except HostError as error:
                 failure = error
 
 
-async def _to_its_end(function: Callable[P, None], *given: P.args, **named: P.kwargs) -> None:
-    """Call it in a thread. That cannot be stopped: who is cancelled waits for it, or it would go on in files that others have by then."""
-    work = asyncio.ensure_future(asyncio.to_thread(function, *given, **named))
+async def _akeep(step: Save | Archive, store: CursorStore, sinks: Mapping[str, Sink]) -> None:
+    """`keep`, in a thread. That cannot be stopped: who is cancelled waits for it, or it would go on in files that others have by then."""
+    work = asyncio.ensure_future(asyncio.to_thread(keep, step, store, sinks))
     try:
         await asyncio.shield(work)
     except asyncio.CancelledError:
